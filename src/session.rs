@@ -340,7 +340,7 @@ impl Session {
         ));
         match self.mirror.as_ref().and_then(Mirror::way_back) {
             Some(way_back) => error.hint(format!(
-                "nothing was written; this puts .git back as it was before the agent, and the next run undoes the rest: `{way_back}`"
+                "nothing was written; this puts .git back as it was before the agent, and the next run undoes the rest: {way_back}"
             )),
             None if self.home().common_path("HEAD").exists() => Error::unsafe_repo(format!(
                 "{private}, which holds what the session needs, is gone or was replaced, and so is its copy"

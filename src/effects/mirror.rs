@@ -3,10 +3,10 @@
 //! given back from it after the agent (`give_back`), object by object and line by line. Removed when the session has ended
 //! in order.
 //!
-//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. Small files are hard links in it, with
-//! their bytes beside (`store`): before anything is read from it, those that were written to are made files again (`mend`).
-//! Objects beyond a limit are hard links, too (`copy`). Where these cannot be linked, because that is another file system,
-//! there is no copy, and that is said.
+//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. The bytes of small files lie beside it
+//! (`store`): loose objects are nothing else until a person needs the copy as a whole; refs and reflogs are hard links in it, and
+//! before anything is read from it, those that were written to are made files again (`mend`). Objects beyond a limit are hard
+//! links, too (`copy`). Where these cannot be linked, because that is another file system, there is no copy, and that is said.
 
 mod copy;
 mod derived;
@@ -23,9 +23,9 @@ mod worktrees;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Result as IoResult;
+use std::io::{Result as IoResult, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -37,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
-use copy::Noted;
+use copy::{Noted, Purpose};
 use new::New;
 use objects::Keeper;
 use way_back::{quoted, state};
@@ -101,7 +101,7 @@ impl Mirror {
                 self.folder.join("of"),
                 identity(&self.common).unwrap_or_default(),
             )?;
-            copy::refresh(&self.common, &self.copy(), &self.folder)?;
+            copy::refresh(&self.common, &self.copy(), &self.folder, Purpose::ToLend)?;
             self.copy_around(around)?;
             fs::write(self.whole(), "")
         });
@@ -123,7 +123,7 @@ impl Mirror {
         for path in around {
             let folder = folder.join(folder_name(path));
             make_folder(&folder)?;
-            copy::refresh(path, &folder.join("git"), &folder)?;
+            copy::refresh(path, &folder.join("git"), &folder, Purpose::ToOpen)?;
         }
         fs::write(folder.join("paths"), serde_json::to_vec(&names)?)
     }
@@ -234,24 +234,30 @@ impl Mirror {
             let git_dir = (self.common.as_path(), Path::new(".git"));
             return clear(git_dir, &New::Since(since));
         }
+        let noted = self.noted(Noted::read)?;
         let places = self.git_dirs().into_iter();
         places.filter(Place::is_in_place).try_for_each(|place| {
-            let place = &place;
             let git_dir = (place.live.as_path(), place.shown.as_path());
-            clear(git_dir, &New::Beside(place, since))
+            match noted.get(&place.folder) {
+                Some(noted) => clear(git_dir, &New::Beside(&place, noted, since)),
+                None => Ok(()),
+            }
         })
     }
 
     /// Makes links that were written to files again, and returns what is noted of the copies by their folders.
     fn mended(&self) -> Result<BTreeMap<PathBuf, Noted>> {
-        let mend = |folder: &Path| {
+        self.noted(|folder| {
             let mut noted = Noted::read(folder)?;
             noted.store.mend(&folder.join("git"))?;
             Ok(noted)
-        };
+        })
+    }
+
+    /// Reads what is noted of the copies, by their folders.
+    fn noted(&self, read: impl Fn(&Path) -> IoResult<Noted>) -> Result<BTreeMap<PathBuf, Noted>> {
         let copied = self.copied().into_iter().map(|(_, folder)| {
-            let noted = mend(&folder);
-            let noted = noted.map_err(|cause: std::io::Error| Error::io("mend", &folder, cause))?;
+            let noted = read(&folder).map_err(|cause| Error::io("read", &folder, cause))?;
             Ok((folder, noted))
         });
         copied.collect()
@@ -325,7 +331,7 @@ impl Mirror {
         way_back::has_copy(&self.folder)
     }
 
-    /// Returns the command that puts the git directory back; none if there is no copy. What it copies is mended first.
+    /// Returns the command that puts the git directory back, in backticks, or what has to be done first; none if there is no copy.
     pub fn way_back(&self) -> Option<String> {
         way_back::command((&self.folder, &self.common))
     }
@@ -382,9 +388,11 @@ impl Mirror {
         let is_same = self.is_of_same();
         let journal =
             |git_dir: &Path| files::read(&self.evolve_in(git_dir).join("journal.json")).ok();
-        let (copied, journal) = (journal(&self.copy()), journal(&self.common));
+        if is_same || journal(&self.copy()) == journal(&self.common) {
+            return Ok(());
+        }
         match self.way_back() {
-            Some(way_back) if !is_same && copied != journal => Err(Error::unsafe_repo(format!(
+            Some(way_back) => Err(Error::unsafe_repo(format!(
                 "{} is not the one that a session of evolve worked in when it was cut short",
                 self.common.display()
             ))
@@ -393,9 +401,9 @@ impl Mirror {
                 quoted(&self.folder)
             ))
             .hint(format!(
-                "if not, put the old one back, as it was before the agent: `{way_back}`"
+                "if not, put the old one back, as it was before the agent: {way_back}"
             ))),
-            Some(_) | None => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -512,13 +520,27 @@ impl Place {
 
 /// Copies a file to where none is, with all folders above it: in one step, and for good.
 fn lend_file(from: &Path, to: &Path) -> IoResult<()> {
+    lend_by(to, |temporary| files::copy(from, temporary))
+}
+
+/// Writes a file to where none is in the same way.
+fn lend_bytes(bytes: &[u8], mode: u32, to: &Path) -> IoResult<()> {
+    lend_by(to, |temporary| {
+        let mut file = fs::File::create_new(temporary)?;
+        file.write_all(bytes)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.sync_all()
+    })
+}
+
+fn lend_by(to: &Path, make: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;
     let mut name = OsString::from("tmp_obj_evolve_");
     name.push(to.file_name().unwrap_or_default());
     let temporary = folder.join(name);
     files::remove_all(&temporary)?;
-    files::copy(from, &temporary)?;
+    make(&temporary)?;
     fs::rename(&temporary, to)?;
     files::sync_folder(folder)
 }

@@ -1,14 +1,15 @@
-//! Makes and refreshes the copy. The good bytes stay there when somebody writes to an object in place. Loose objects, refs and
-//! reflogs, of which there may be thousands, are hard links, with their bytes beside (`store`); where they cannot be linked
-//! they are copies, like all else. Packs are clones that share their blocks where the file system can, else plain copies,
-//! from the smallest up. What is beyond a limit is a hard link without its bytes, which takes no space.
+//! Makes and refreshes the copy. The good bytes stay there when somebody writes to an object in place. Of loose objects only the
+//! bytes are kept, beside the copy (`store`); refs and reflogs, of which there may be thousands, too, are hard links with their
+//! bytes beside, and so are the objects of submodules, whose copies are opened as repositories. Where they cannot be linked they
+//! are copies, like all else. Packs are clones that share their blocks where the file system can, else plain copies, from the
+//! smallest up. What is beyond a limit is a hard link without its bytes, which takes no space.
 //!
 //! A copy of an object bears the time of the original's last change of state (`ctime`, which nobody can set) as its time of
-//! modification, and so tells whether anybody touched the original since. For a link that is noted beside. The same holds for
-//! a folder of objects: as long as it bears that time, whatever is in the original has its copy.
+//! modification, and so tells whether anybody touched the original since. For bytes and links that is noted beside. The same
+//! holds for a folder of objects: as long as it bears that time, whatever is in the original has its copy.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -18,7 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    has_folders, in_order, is_left_out, is_loose, is_named_by_content, is_of_objects, is_of_refs,
+    OBJECTS, has_folders, in_order, is_left_out, is_loose, is_named_by_content, is_of_loose,
+    is_of_objects, is_of_refs, is_own_loose,
 };
 use super::store::{self, Store};
 use crate::effects::files;
@@ -119,9 +121,18 @@ pub fn trailer(file: &Path) -> IoResult<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// What a git directory is copied for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Purpose {
+    /// To give back from it.
+    ToLend,
+    /// To be opened as a repository, too.
+    ToOpen,
+}
+
 /// Brings the copy `to` of the git directory `common` up to date; notes of links lie in `folder`. What refers to objects goes
 /// before the objects, so that none is missing that somebody stores meanwhile.
-pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
+pub fn refresh(common: &Path, to: &Path, folder: &Path, purpose: Purpose) -> IoResult<()> {
     let mut noted = Noted::read(folder)?;
     if noted.store.length() > STORE_LIMIT {
         noted.store.clear()?;
@@ -129,6 +140,7 @@ pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
     let linked = noted.linked.clone();
     let mut work = Work {
         noted,
+        purpose,
         later: Vec::new(),
         copied: 0,
         cannot_clone: false,
@@ -157,6 +169,7 @@ pub fn note_unchanged(copy: &Path, original: &Metadata) -> IoResult<()> {
 
 /// One refresh.
 struct Work {
+    purpose: Purpose,
     /// Folders of objects, which come last: from, to, name.
     later: Vec<(PathBuf, PathBuf, String)>,
     /// How many bytes were copied that count.
@@ -178,10 +191,13 @@ impl Work {
         is_unchanging: bool,
     ) -> IoResult<()> {
         let meta = fs::symlink_metadata(from)?;
+        if self.purpose == Purpose::ToLend && is_of_loose(name) {
+            return self.keep_loose((from, &meta), to, name);
+        }
         let is_new = !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir());
         if is_new {
             files::remove_all(to)?;
-            fs::create_dir(to)?;
+            fs::create_dir_all(to)?;
         } else if is_unchanging
             && !self.noted.store.is_torn()
             && is_as_copied(&meta, &fs::symlink_metadata(to)?)
@@ -192,6 +208,49 @@ impl Work {
                 false => Ok(()),
             };
         }
+        let there = self.copy_entries(from, to, name, is_unchanging)?;
+        if !is_new {
+            remove_others(to, &there)?;
+        }
+        // The time says that all is there.
+        self.noted.store.flush()?;
+        match is_unchanging {
+            true => note_unchanged(to, &meta),
+            false => keep_time(to, &meta),
+        }
+    }
+
+    /// Keeps the loose objects of one folder. The copy has such a folder only for what is too large to be kept as bytes.
+    fn keep_loose(
+        &mut self,
+        (from, meta): (&Path, &Metadata),
+        to: &Path,
+        name: &str,
+    ) -> IoResult<()> {
+        let store = &self.noted.store;
+        if !store.is_torn() && store.is_of_folder(name, meta) {
+            return Ok(());
+        }
+        let there = self.copy_entries(from, to, name, true)?;
+        if fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
+            remove_others(to, &there)?;
+        }
+        let store = &mut self.noted.store;
+        store.forget_gone(name, |file| there.contains(OsStr::new(file)))?;
+        match files::is_settled((meta.ctime(), meta.ctime_nsec()), FRESH) {
+            true => store.note_folder(name, meta),
+            false => Ok(()),
+        }
+    }
+
+    /// Copies what is in a folder; returns the names.
+    fn copy_entries(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        name: &str,
+        is_unchanging: bool,
+    ) -> IoResult<HashSet<OsString>> {
         let mut there = HashSet::new();
         for file in in_order(from, name)? {
             let below = match name.is_empty() {
@@ -213,15 +272,11 @@ impl Work {
             }
             there.insert(file);
         }
-        if !is_new {
-            remove_others(to, &there)?;
+        if self.purpose == Purpose::ToLend && name == OBJECTS {
+            let is_there = |folder: &str| there.contains(OsStr::new(folder));
+            self.noted.store.forget_gone(name, is_there)?;
         }
-        // The time says that all is there.
-        self.noted.store.flush()?;
-        match is_unchanging {
-            true => note_unchanged(to, &meta),
-            false => keep_time(to, &meta),
-        }
+        Ok(there)
     }
 
     /// Goes on with the folders in one whose files are as they were.
@@ -257,6 +312,7 @@ impl Work {
         }
         if meta.is_symlink() {
             files::remove_all(to)?;
+            fs::create_dir_all(to.parent().unwrap_or(to))?;
             return symlink(fs::read_link(from)?, to);
         }
         match (meta.is_file(), is_unchanging) {
@@ -302,13 +358,18 @@ impl Work {
         to: &Path,
         name: &str,
     ) -> IoResult<()> {
+        let is_of_bytes = self.purpose == Purpose::ToLend && is_own_loose(name);
+        if is_of_bytes && self.keep_bytes((from, meta), to, name)? {
+            return Ok(());
+        }
         match fs::symlink_metadata(to) {
             Ok(there) if self.noted.is_as_copied(name, meta, &there) => return Ok(()),
             Ok(there) if there.is_file() && is_named_by_content(name) => {
                 return self.note_again(from, to, name);
             }
             Ok(_) => files::remove_all(to)?,
-            Err(_) => {}
+            // A folder of loose objects is made for the first that has to be a file.
+            Err(_) => fs::create_dir_all(to.parent().unwrap_or(to))?,
         }
         if is_loose(name) && self.link((from, meta), to, name)? {
             return Ok(());
@@ -339,6 +400,27 @@ impl Work {
         };
         self.noted.linked.0.insert(name.to_owned(), note);
         Ok(())
+    }
+
+    /// Keeps the bytes of a loose object; false where it is a file in the copy, or has to be one. Bytes that are there stay: they are
+    /// what was there first.
+    fn keep_bytes(
+        &mut self,
+        (from, meta): (&Path, &Metadata),
+        to: &Path,
+        name: &str,
+    ) -> IoResult<bool> {
+        if self.noted.store.has_bytes_alone(name) {
+            if !self.noted.store.is_of(name, meta) {
+                self.noted.store.note_touched(name, from)?;
+            }
+            return Ok(true);
+        }
+        if !self.has_room(meta.len()) || fs::symlink_metadata(to).is_ok() {
+            return Ok(false);
+        }
+        self.copied += self.noted.store.add_bytes_alone(name, from)?;
+        Ok(true)
     }
 
     /// Notes what is missing about a copy of an object that is there.

@@ -6,18 +6,20 @@ use std::fs;
 use std::io::Result as IoResult;
 use std::path::Path;
 
+/// The folder of objects in a git directory.
+pub const OBJECTS: &str = "objects";
 /// What only the running program needs.
 const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
 /// How names begin in which git and libgit2 write objects and packs at first.
 const BEGUN: [&str; 4] = ["pack_", "tmp_idx_", "tmp_obj", "tmp_pack_"];
 /// Folders whose files are never changed once they are written.
-const UNCHANGING: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
+const UNCHANGING: [&str; 3] = [OBJECTS, "lfs", "evolve/quarantine"];
 
 /// Returns the names of what is in a folder; of objects the loose ones before the packs, and these from the smallest up.
 pub fn in_order(folder: &Path, name: &str) -> IoResult<Vec<OsString>> {
     let entries = fs::read_dir(folder)?.collect::<IoResult<Vec<_>>>()?;
     let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
-    if ends_with_one_of(name, &["objects"]) {
+    if ends_with_one_of(name, &[OBJECTS]) {
         names.sort_by_key(|name| name == "pack");
     } else if ends_with_one_of(name, &["objects/pack"]) {
         let size =
@@ -34,7 +36,6 @@ pub fn is_named_by_content(name: &str) -> bool {
         parts.next().unwrap_or_default(),
         parts.next().unwrap_or_default(),
     );
-    let is_hex = |text: &str| text.bytes().all(|digit| digit.is_ascii_hexdigit());
     match folder {
         "pack" => {
             file.starts_with("pack-") && [".pack", ".idx"].iter().any(|it| file.ends_with(it))
@@ -48,9 +49,27 @@ pub fn is_named_by_content(name: &str) -> bool {
     }
 }
 
+/// Says whether a file is such a loose object.
+pub fn is_own_loose(name: &str) -> bool {
+    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    is_of_loose(folder) && is_loose(name)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// Says whether a file is a loose object.
 pub fn is_loose(name: &str) -> bool {
     is_named_by_content(name) && !name.ends_with(".pack") && !name.ends_with(".idx")
+}
+
+/// Says whether a folder is one in which loose objects of the git directory lie that is copied, and not of one within.
+pub fn is_of_loose(name: &str) -> bool {
+    let folder = name
+        .strip_prefix(OBJECTS)
+        .and_then(|it| it.strip_prefix('/'));
+    folder.is_some_and(|folder| folder.len() == 2 && is_hex(folder))
 }
 
 /// Says whether a file is a ref or a reflog. Some are taken for others, and copied.
@@ -88,8 +107,7 @@ fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
 /// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
 pub fn has_folders(name: &str) -> bool {
     let parent = name.rsplit_once('/').map(|(parent, _)| parent);
-    let is_of_git =
-        |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
+    let is_of_git = |parent: &str| ends_with_one_of(parent, &[OBJECTS]) && !parent.contains("lfs/");
     !parent.is_some_and(is_of_git)
 }
 

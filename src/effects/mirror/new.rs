@@ -5,13 +5,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::Place;
-use super::copy::{self, Linked};
+use super::copy::{self, Noted};
 use crate::effects::files::{Moment, is_beneath};
 
 /// What came anew in a git directory.
 pub enum New<'a> {
     /// What its copy does not have; what is derived from objects counts as new where it changed since then, too.
-    Beside(&'a Place, Moment),
+    Beside(&'a Place, &'a Noted, Moment),
     /// What was changed since then; where there is no copy.
     Since(Moment),
     /// All of it.
@@ -22,7 +22,10 @@ impl New<'_> {
     /// Says whether an object, or a file of a pack, is new.
     pub fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
         match self {
-            New::Beside(place, _) => fs::symlink_metadata(place.copy.join(object)).is_err(),
+            New::Beside(place, noted, _) => {
+                !noted.store.has_bytes_alone(&place.name_of(object))
+                    && fs::symlink_metadata(place.copy.join(object)).is_err()
+            }
             New::Since(since) => is_changed(meta, *since),
             New::All => true,
         }
@@ -30,11 +33,16 @@ impl New<'_> {
 
     /// Says whether nothing in a folder of objects can be new: what nobody changed since it was copied.
     pub fn has_none_in(&self, git_dir: &Path, folder: &Path) -> bool {
-        let New::Beside(place, _) = self else {
+        let New::Beside(place, noted, _) = self else {
             return false;
         };
         let meta = |root: &Path| fs::symlink_metadata(root.join(folder)).ok();
-        let both = meta(git_dir).zip(meta(&place.copy));
+        let live = meta(git_dir);
+        let is_as_noted = |live| noted.store.is_of_folder(&place.name_of(folder), live);
+        if live.as_ref().is_some_and(is_as_noted) {
+            return true;
+        }
+        let both = live.zip(meta(&place.copy));
         both.is_some_and(|(live, copy)| {
             live.is_dir() && copy.is_dir() && copy::is_as_copied(&live, &copy)
         })
@@ -50,9 +58,11 @@ impl New<'_> {
             return false;
         }
         match self {
-            New::Beside(place, since) => match fs::symlink_metadata(place.copy.join(path)) {
+            New::Beside(place, noted, since) => match fs::symlink_metadata(place.copy.join(path)) {
                 Ok(copy) => {
-                    is_changed(&meta, *since) && !place.is_link_as_noted(path, (&meta, &copy))
+                    let is_link = (meta.dev(), meta.ino()) == (copy.dev(), copy.ino());
+                    let is_as_noted = is_link && noted.linked.is_of(&place.name_of(path), &meta);
+                    is_changed(&meta, *since) && !is_as_noted
                 }
                 Err(_) => true,
             },
@@ -64,7 +74,7 @@ impl New<'_> {
     pub fn has_link(&self, git_dir: &Path, path: &Path) -> bool {
         let leads_to = |folder: &Path| fs::read_link(folder.join(path)).ok();
         match self {
-            New::Beside(place, _) => leads_to(&place.copy) == leads_to(git_dir),
+            New::Beside(place, ..) => leads_to(&place.copy) == leads_to(git_dir),
             New::Since(since) => {
                 let meta = fs::symlink_metadata(git_dir.join(path));
                 meta.is_ok_and(|meta| !is_changed(&meta, *since))
@@ -78,12 +88,4 @@ impl New<'_> {
 fn is_changed(meta: &fs::Metadata, since: Moment) -> bool {
     let changed = (meta.ctime(), meta.ctime_nsec());
     changed >= since || (changed.1 == 0 && changed.0 >= since.0)
-}
-
-impl Place {
-    /// Says whether a file is a link to its copy, and what it was when that was made.
-    fn is_link_as_noted(&self, path: &Path, (meta, copy): (&fs::Metadata, &fs::Metadata)) -> bool {
-        let is_link = (meta.dev(), meta.ino()) == (copy.dev(), copy.ino());
-        is_link && Linked::read(&self.folder).is_of(&self.name_of(path), meta)
-    }
 }

@@ -11,8 +11,8 @@ use flate2::read::ZlibDecoder;
 use sha1::{Digest, Sha1};
 
 use super::copy::{self, Noted, TRAILER};
-use super::names;
-use super::{Place, lend_file};
+use super::names::{self, OBJECTS};
+use super::{Place, lend_bytes, lend_file, store};
 use crate::effects::files;
 use crate::effects::git;
 use crate::effects::modes;
@@ -62,10 +62,11 @@ impl<'a> Keeper<'a> {
     /// Makes everything whole that is not; returns how many files that were. Can be done again wherever it was cut short.
     pub fn give_back(&self, quarantine: &mut Quarantine) -> Result<usize> {
         let mut found = Found::default();
-        for folder in ["objects", "lfs"] {
+        for folder in [OBJECTS, "lfs"] {
             self.look(Path::new(folder), true, &mut found)
                 .map_err(|cause| Error::io("look at", &self.place.live.join(folder), cause))?;
         }
+        self.look_at_bytes(&mut found);
         for path in &found.in_the_way {
             self.move_away(path, quarantine)?;
         }
@@ -82,7 +83,7 @@ impl<'a> Keeper<'a> {
             }
         }
         self.refuse_mapped()?;
-        let objects = Objects::at(&self.place.live.join("objects"));
+        let objects = Objects::at(&self.place.live.join(OBJECTS));
         for path in self.lost(found.gone, objects.ok().as_ref()) {
             self.require_sound_copy(&path)?;
             self.lend(&path)?;
@@ -110,6 +111,9 @@ impl<'a> Keeper<'a> {
         for entry in entries {
             let entry = entry?;
             let path = below.join(entry.file_name());
+            if self.kept(&path).is_some() {
+                continue;
+            }
             if entry.file_type()?.is_dir() {
                 // In there is nothing that git could not make anew, and what was set by the user is looked after elsewhere.
                 if !path.ends_with("objects/info") {
@@ -134,6 +138,42 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
+    /// Compares loose objects of which only the bytes are kept with these.
+    fn look_at_bytes(&self, found: &mut Found) {
+        let meta = |path: &Path| fs::symlink_metadata(self.place.live.join(path)).ok();
+        let is_there = meta(Path::new(OBJECTS)).is_some_and(|meta| meta.is_dir());
+        let (mut folder, mut is_folder) = (PathBuf::new(), false);
+        let begin = self.place.name_of(Path::new(OBJECTS)) + "/";
+        for name in self.noted.store.names_of_bytes(&begin) {
+            let path = Path::new(OBJECTS).join(&name[begin.len()..]);
+            let parent = path.parent().unwrap_or(&path);
+            if parent != folder {
+                folder = parent.to_owned();
+                let now = meta(parent).filter(|_| is_there);
+                is_folder = now.as_ref().is_some_and(Metadata::is_dir);
+                if now.is_some() && !is_folder {
+                    found.in_the_way.push(folder.clone());
+                }
+            }
+            match meta(&path).filter(|_| is_folder) {
+                None => found.gone.push(path),
+                Some(live) if live.is_file() && self.noted.store.is_of(name, &live) => {}
+                Some(_) => found.touched.push(path),
+            }
+        }
+    }
+
+    /// Returns the name under which the bytes of an object are kept, if nothing else of it is.
+    fn kept(&self, path: &Path) -> Option<String> {
+        let name = self.place.name_of(path);
+        Some(name).filter(|name| self.noted.store.has_bytes_alone(name))
+    }
+
+    /// Returns the bytes of such an object with its permissions; none where they are no longer those that were kept.
+    fn bytes_of(&self, name: &str) -> IoResult<Option<(Vec<u8>, u32)>> {
+        self.noted.store.bytes_of(name)
+    }
+
     /// Says whether a file that somebody touched no longer holds what its name stands for. Where only the copy is bad it is
     /// not.
     fn is_damaged(&self, path: &Path) -> Result<bool> {
@@ -149,6 +189,12 @@ impl<'a> Keeper<'a> {
                 return Ok(Some(true));
             }
             modes::open_to_read(&live, MODE);
+            if let Some(name) = self.kept(path) {
+                let kept = self.bytes_of(&name)?;
+                let is_same =
+                    kept.is_some_and(|(kept, _)| store::is_held(&live, &kept).is_ok_and(|it| it));
+                return Ok(Some(!is_same && !self.is_sound(&live, path)?));
+            }
             modes::open_to_read(&kept, MODE);
             if !self.is_linked(path) && files::is_same(&live, &kept)? {
                 copy::note_unchanged(&kept, &is)?;
@@ -213,7 +259,10 @@ impl<'a> Keeper<'a> {
 
     /// Says whether these objects are there in whole; reads each one.
     fn has_all(&self, objects: Option<&Objects>, ids: Option<Vec<String>>, path: &Path) -> bool {
-        let size = fs::symlink_metadata(self.place.copy.join(path)).map_or(0, |it| it.len());
+        let size = match self.kept(path) {
+            Some(name) => self.noted.store.length_of(&name),
+            None => fs::symlink_metadata(self.place.copy.join(path)).map_or(0, |it| it.len()),
+        };
         match (objects, ids) {
             (Some(objects), Some(ids)) if size <= ASKED_BYTES && ids.len() <= ASKED_OBJECTS => {
                 ids.iter().all(|id| objects.hold(id))
@@ -225,9 +274,19 @@ impl<'a> Keeper<'a> {
     /// Refuses to go on where the copy of something lost is bad, too (exit 3).
     fn require_sound_copy(&self, path: &Path) -> Result<()> {
         let kept = self.place.copy.join(path);
-        // It may be one file with the original.
-        modes::open_to_read(&kept, MODE);
-        let is_sound = self.is_sound(&kept, path);
+        let is_sound = match self.kept(path) {
+            Some(name) => self
+                .bytes_of(&name)
+                .and_then(|kept| match (kept, loose_id(path)) {
+                    (Some((bytes, _)), Some(id)) => holds(&bytes[..], &id),
+                    _ => Ok(false),
+                }),
+            None => {
+                // It may be one file with the original.
+                modes::open_to_read(&kept, MODE);
+                self.is_sound(&kept, path)
+            }
+        };
         if is_sound.map_err(|cause| Error::io("read", &kept, cause))? {
             return Ok(());
         }
@@ -290,7 +349,13 @@ impl<'a> Keeper<'a> {
 
     fn lend(&self, path: &Path) -> Result<()> {
         let (from, to) = (self.place.copy.join(path), self.place.live.join(path));
-        lend_file(&from, &to).map_err(|cause| Error::io("restore", &to, cause))
+        let kept = self.kept(path).map(|name| self.bytes_of(&name));
+        let lent = match kept.transpose().map(Option::flatten) {
+            Ok(Some((bytes, mode))) => lend_bytes(&bytes, mode, &to),
+            Ok(None) => lend_file(&from, &to),
+            Err(cause) => Err(cause),
+        };
+        lent.map_err(|cause| Error::io("restore", &to, cause))
     }
 }
 
@@ -331,8 +396,13 @@ fn ids_of(index: &Path) -> Option<Vec<String>> {
 
 /// Says whether a loose object holds what its id stands for.
 pub fn is_object(file: &Path, id: &str) -> IoResult<bool> {
+    holds(File::open(file)?, id)
+}
+
+/// Says whether these are the bytes of a loose object with this id.
+fn holds(bytes: impl Read, id: &str) -> IoResult<bool> {
     let mut digest = Sha1::new();
-    let unpacked = ZlibDecoder::new(File::open(file)?);
+    let unpacked = ZlibDecoder::new(bytes);
     match read_in_parts(unpacked, |part| digest.update(part)) {
         Ok(()) => Ok(hex(&digest.finalize()) == id),
         Err(cause) => match cause.kind() {

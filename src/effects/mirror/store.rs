@@ -1,23 +1,25 @@
-//! The bytes of small files of which the copy has only links. A link costs little where thousands of files would each have to
-//! be made; but who writes to an original in place writes to its link. So the bytes stand one after the other in a file
-//! beside the copy, which only grows, and a link that was written to is replaced by a file with them (`mend`).
+//! The bytes of small files, one after the other in a file beside the copy, which only grows: to make thousands of files would
+//! cost more than all else. Of loose objects the copy has nothing but these bytes, until it is needed as a whole (`make_files`).
+//! Of refs and reflogs it has links; who writes to an original in place writes to its link, and one that was written to is
+//! replaced by a file with the bytes (`mend`). Of a folder of loose objects it is noted when it held what is in here.
 //!
 //! A record is a line of JSON and, where it has bytes, these and the end of a line. The newest of a name counts. What follows the
 //! first record that is not whole, because its writer was cut short, counts for nothing and is written over. Last stands a mark:
 //! without it, records were lost, if only whole ones.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{
     BufRead, BufReader, BufWriter, ErrorKind, Read, Result as IoResult, Seek, SeekFrom, Write,
 };
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
+use super::names::is_own_loose;
 use crate::effects::files;
 
 /// The most bytes of one file in here; for larger ones a copy costs no more.
@@ -26,10 +28,12 @@ pub const FILE_LIMIT: u64 = 1 << 20;
 const LINE_LIMIT: u64 = 1 << 16;
 /// The record that stands last: one without a name.
 const MARK: &[u8] = b"{\"name\":\"\"}\n";
+/// The bits of a mode that are permissions.
+const MODES: u32 = 0o7777;
 /// How much is written at once.
 const BLOCK: usize = 1 << 18;
 
-/// The bytes of linked files, by their path below the git directory.
+/// The bytes of small files, by their path below the git directory.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -43,12 +47,25 @@ pub struct Store {
     out: Option<BufWriter<File>>,
 }
 
-/// What is known of one link.
+/// What is known of one file or folder.
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
+    kind: Kind,
     version: Version,
     at: u64,
     body: Body,
+}
+
+/// What the copy has beside the bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    /// A link to the original.
+    #[default]
+    Link,
+    /// Nothing.
+    Bytes,
+    /// This is a folder, and has no bytes.
+    Folder,
 }
 
 /// Tells one version of a file from another.
@@ -70,17 +87,22 @@ impl Version {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Body {
     length: u64,
     sum: u32,
+    /// The file's permissions.
+    #[serde(default)]
+    mode: u32,
 }
 
-/// The first line of a record. One without a version says that there is no such link any more, one without a body that it
-/// holds the same in a newer version.
-#[derive(Serialize, Deserialize)]
+/// The first line of a record. One without a version says that the copy has no such file any more, one of a file without a body
+/// that it holds the same in a newer version.
+#[derive(Default, Serialize, Deserialize)]
 struct Line {
     name: String,
+    #[serde(default)]
+    kind: Kind,
     version: Option<Version>,
     body: Option<Body>,
 }
@@ -145,8 +167,25 @@ impl Store {
             (None, _) => {
                 self.entries.remove(&line.name);
             }
+            // A file is made by that name.
+            (Some(_), Some(_)) if line.kind == Kind::Bytes && !is_own_loose(&line.name) => {}
             (Some(version), Some(body)) => {
-                let entry = Entry { version, at, body };
+                let kind = line.kind;
+                let entry = Entry {
+                    kind,
+                    version,
+                    at,
+                    body,
+                };
+                self.entries.insert(line.name, entry);
+            }
+            (Some(version), None) if line.kind == Kind::Folder => {
+                let entry = Entry {
+                    kind: line.kind,
+                    version,
+                    at,
+                    body: Body::default(),
+                };
                 self.entries.insert(line.name, entry);
             }
             (Some(version), None) => {
@@ -186,22 +225,85 @@ impl Store {
         files::remove_all(&self.path)
     }
 
-    /// Adds the bytes of a file that has just been linked.
+    /// Says whether the copy has nothing of a file but its bytes in here.
+    pub fn has_bytes_alone(&self, name: &str) -> bool {
+        let entry = self.entries.get(name);
+        entry.is_some_and(|entry| entry.kind == Kind::Bytes)
+    }
+
+    /// Returns the names of such files whose names begin so.
+    pub fn names_of_bytes<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a str> {
+        let from = self.entries.range(begin.to_owned()..);
+        let those = from.take_while(move |(name, _)| name.starts_with(begin));
+        let those = those.filter(|(_, entry)| entry.kind == Kind::Bytes);
+        those.map(|(name, _)| name.as_str())
+    }
+
+    /// How long such a file is.
+    pub fn length_of(&self, name: &str) -> u64 {
+        let entry = self.entries.get(name);
+        entry.map_or(0, |entry| entry.body.length)
+    }
+
+    /// Returns the bytes of such a file with its permissions; none where they are not those that were written.
+    pub fn bytes_of(&self, name: &str) -> IoResult<Option<(Vec<u8>, u32)>> {
+        let Some(entry) = self.entries.get(name) else {
+            return Ok(None);
+        };
+        let bytes = entry.bytes(&files::open_plain(&self.path)?)?;
+        Ok(bytes.map(|bytes| (bytes, entry.body.mode)))
+    }
+
+    /// Adds the bytes of a file that has just been linked; returns how many.
     pub fn add(&mut self, name: &str, link: &Path) -> IoResult<u64> {
-        let file = File::open(link)?;
+        self.add_as(Kind::Link, name, link)
+    }
+
+    /// Adds the bytes of a file of which the copy gets nothing else; returns how many.
+    pub fn add_bytes_alone(&mut self, name: &str, file: &Path) -> IoResult<u64> {
+        self.add_as(Kind::Bytes, name, file)
+    }
+
+    fn add_as(&mut self, kind: Kind, name: &str, file: &Path) -> IoResult<u64> {
+        let file = files::open_plain(file)?;
         let meta = file.metadata()?;
         let mut bytes = Vec::new();
         file.take(FILE_LIMIT).read_to_end(&mut bytes)?;
         let line = Line {
             name: name.to_owned(),
+            kind,
             version: Some(Version::of(&meta)),
             body: Some(Body {
                 length: bytes.len() as u64,
                 sum: sum(&bytes),
+                mode: meta.mode() & MODES,
             }),
         };
         self.write(line, &bytes)?;
         Ok(bytes.len() as u64)
+    }
+
+    /// Notes the version of a file that was only touched: where it holds the same bytes still.
+    pub fn note_touched(&mut self, name: &str, file: &Path) -> IoResult<()> {
+        let meta = fs::symlink_metadata(file)?;
+        let kept = self.bytes_of(name)?;
+        if !kept.is_some_and(|(kept, _)| is_held(file, &kept).unwrap_or(false)) {
+            return Ok(());
+        }
+        let version = Some(Version::of(&meta));
+        self.write_line(name, version, Kind::Bytes)
+    }
+
+    /// Notes that all files of a folder are in here, as it is now.
+    pub fn note_folder(&mut self, name: &str, folder: &Metadata) -> IoResult<()> {
+        self.write_line(name, Some(Version::of(folder)), Kind::Folder)
+    }
+
+    /// Says whether that was noted of a folder, and nothing came or went there since.
+    pub fn is_of_folder(&self, name: &str, folder: &Metadata) -> bool {
+        let entry = self.entries.get(name);
+        entry
+            .is_some_and(|entry| entry.kind == Kind::Folder && entry.version == Version::of(folder))
     }
 
     /// Notes, for good, that the copy has no such link any more: the inode of one that is gone may soon be another file's.
@@ -209,13 +311,32 @@ impl Store {
         if !self.has(name) {
             return Ok(());
         }
+        self.write_line(name, None, Kind::Link)?;
+        self.flush()
+    }
+
+    /// Drops the bytes of files below a folder of which the copy has nothing else and that are gone; what is noted of folders, too.
+    pub fn forget_gone(&mut self, folder: &str, is_there: impl Fn(&str) -> bool) -> IoResult<()> {
+        let begin = format!("{folder}/");
+        let from = self.entries.range(begin.clone()..);
+        let those = from.take_while(|(name, _)| name.starts_with(&begin));
+        let gone = those.filter(|(name, entry)| {
+            let first = name[begin.len()..].split('/').next().unwrap_or_default();
+            entry.kind != Kind::Link && !is_there(first)
+        });
+        let gone: Vec<_> = gone.map(|(name, _)| name.clone()).collect();
+        let mut gone = gone.iter();
+        gone.try_for_each(|name| self.write_line(name, None, Kind::Link))
+    }
+
+    fn write_line(&mut self, name: &str, version: Option<Version>, kind: Kind) -> IoResult<()> {
         let line = Line {
             name: name.to_owned(),
-            version: None,
+            kind,
+            version,
             body: None,
         };
-        self.write(line, b"")?;
-        self.flush()
+        self.write(line, b"")
     }
 
     fn write(&mut self, line: Line, bytes: &[u8]) -> IoResult<()> {
@@ -275,12 +396,7 @@ impl Store {
             return Ok(());
         }
         for (name, meta) in touched {
-            let line = Line {
-                name,
-                version: Some(Version::of(&meta)),
-                body: None,
-            };
-            self.write(line, b"")?;
+            self.write_line(&name, Some(Version::of(&meta)), Kind::Link)?;
         }
         // What was lost stays lost until the next refresh.
         match self.is_torn {
@@ -293,13 +409,15 @@ impl Store {
     pub fn replace_changed(&self, copy: &Path) -> IoResult<Vec<(String, Metadata)>> {
         let mut touched = Vec::new();
         let mut opened = None;
-        for (name, entry) in &self.entries {
+        let links = self.entries.iter();
+        for (name, entry) in links.filter(|(_, entry)| entry.kind == Kind::Link) {
             let link = copy.join(name);
             let Ok(meta) = fs::symlink_metadata(&link) else {
                 continue;
             };
             let version = Version::of(&meta);
-            if version.inode != entry.version.inode || version == entry.version {
+            // A folder may have got the inode of a link that is gone.
+            if !meta.is_file() || version.inode != entry.version.inode || version == entry.version {
                 continue;
             }
             let file = match opened.take() {
@@ -309,23 +427,39 @@ impl Store {
             let kept = entry.bytes(opened.insert(file))?;
             match kept {
                 Some(kept) if is_held(&link, &kept)? => touched.push((name.clone(), meta)),
-                Some(kept) => self.replace(&link, &kept, &meta)?,
+                Some(kept) => self.replace(&link, &kept, meta.permissions())?,
                 None => {}
             }
         }
         Ok(touched)
     }
 
-    /// Puts a file with these bytes in a link's place, in one step. It bears no original's time.
-    fn replace(&self, link: &Path, bytes: &[u8], meta: &Metadata) -> IoResult<()> {
+    /// Makes files in `copy` of all that it has only in here, so that it can be copied back.
+    pub fn make_files(&self, copy: &Path) -> IoResult<()> {
+        for name in self.names_of_bytes("") {
+            let file = copy.join(name);
+            if fs::symlink_metadata(&file).is_ok() {
+                continue;
+            }
+            let Some((bytes, mode)) = self.bytes_of(name)? else {
+                continue;
+            };
+            fs::create_dir_all(file.parent().unwrap_or(copy))?;
+            self.replace(&file, &bytes, Permissions::from_mode(mode))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a file with these bytes in a link's place, or where none is, in one step. It bears no original's time.
+    fn replace(&self, file: &Path, bytes: &[u8], mode: Permissions) -> IoResult<()> {
         let name = format!("mended.{:x}", std::process::id());
         let temporary = self.path.with_file_name(name);
         files::remove_all(&temporary)?;
-        let mut file = File::create_new(&temporary)?;
-        file.write_all(bytes)?;
-        file.set_permissions(meta.permissions())?;
-        file.set_modified(UNIX_EPOCH)?;
-        fs::rename(&temporary, link)
+        let mut made = File::create_new(&temporary)?;
+        made.write_all(bytes)?;
+        made.set_permissions(mode)?;
+        made.set_modified(UNIX_EPOCH)?;
+        fs::rename(&temporary, file)
     }
 }
 
@@ -339,10 +473,11 @@ impl Entry {
 }
 
 /// Says whether a file holds these bytes and no others.
-fn is_held(file: &Path, bytes: &[u8]) -> IoResult<bool> {
+pub fn is_held(file: &Path, bytes: &[u8]) -> IoResult<bool> {
     let mut now = Vec::new();
     let limit = bytes.len() as u64 + 1;
-    File::open(file)?.take(limit).read_to_end(&mut now)?;
+    let file = files::open_plain(file)?;
+    file.take(limit).read_to_end(&mut now)?;
     Ok(now == bytes)
 }
 
@@ -433,6 +568,38 @@ mod tests {
         let touched = copy.join("b c").metadata().unwrap();
         assert!(read.is_of("b c", &touched));
         assert_eq!(read.entries, store.entries);
+    }
+
+    #[test]
+    fn files_are_made_of_what_is_nothing_but_bytes_and_bears_the_name_of_an_object() {
+        let (folder, live, copy) = make();
+        let object = format!("objects/00/{}", "a".repeat(38));
+        let outside = format!("objects/00/../../../{}", "a".repeat(38));
+        let mut store = Store::read(folder.path()).unwrap();
+        store.add_bytes_alone(&object, &live.join("a")).unwrap();
+        store.add_bytes_alone(&outside, &live.join("a")).unwrap();
+        store.finish().unwrap();
+        let mode = Permissions::from_mode(0o600);
+        fs::set_permissions(live.join("a"), mode).unwrap();
+        let store = Store::read(folder.path()).unwrap();
+        store.make_files(&copy).unwrap();
+        assert_eq!(fs::read_to_string(copy.join(&object)).unwrap(), "one");
+        assert_eq!(store.names_of_bytes("").collect::<Vec<_>>(), [&object]);
+        assert!(!folder.path().join("a".repeat(38)).exists());
+    }
+
+    #[test]
+    fn a_folder_is_as_noted_until_something_comes_or_goes_there() {
+        let (folder, live, _) = make();
+        let mut store = Store::read(folder.path()).unwrap();
+        store
+            .note_folder("objects/00", &live.metadata().unwrap())
+            .unwrap();
+        store.finish().unwrap();
+        let store = Store::read(folder.path()).unwrap();
+        assert!(store.is_of_folder("objects/00", &live.metadata().unwrap()));
+        fs::remove_file(live.join("a")).unwrap();
+        assert!(!store.is_of_folder("objects/00", &live.metadata().unwrap()));
     }
 
     #[test]

@@ -49,17 +49,24 @@ pub fn copied((whole, common): (&Path, &Path)) -> Vec<(PathBuf, PathBuf)> {
         .collect()
 }
 
-/// Returns the command that puts the git directory back; none if there is no copy. What it copies is mended first.
+/// Returns the command that puts the git directory back, in backticks, or what has to be done first; none if there is no copy. What
+/// it copies is mended first, and made whole.
 pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
     if !has_copy(folder) {
         return None;
     }
     for (_, folder) in copied((folder, common)) {
-        // Another session may be at work; it writes down itself what was only touched.
-        let mended = Store::read(&folder)
-            .and_then(|store| store.replace_changed(&folder.join("git")).map(|_| ()));
-        if let Err(cause) = mended {
-            tracing::warn!("cannot mend {}: {cause}", folder.display());
+        let copy = folder.join("git");
+        let made = Store::read(&folder).and_then(|store| {
+            // Another session may be at work; it writes down itself what was only touched.
+            store.replace_changed(&copy)?;
+            store.make_files(&copy)
+        });
+        if let Err(cause) = made {
+            return Some(format!(
+                "its copy in {} cannot be made whole ({cause}): make room there, then run evolve again",
+                folder.display()
+            ));
         }
     }
     let copy = folder.join("git");
@@ -69,12 +76,12 @@ pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
     let (copy, put_in) = (quoted(&copy), quoted(common));
     let put_back = format!("cp -a {copy} {put_in}");
     Some(match fs::symlink_metadata(common) {
-        Ok(_) => format!("mv {put_in} {aside} && {put_back}"),
-        Err(_) => put_back,
+        Ok(_) => format!("`mv {put_in} {aside} && {put_back}`"),
+        Err(_) => format!("`{put_back}`"),
     })
 }
 
-/// Returns the command that puts back a git directory that was in `dir` or above; none if there is no copy of one.
+/// Returns the same for a git directory that was in `dir` or above.
 pub fn way_back_in(dir: &Path) -> Option<String> {
     let state = state().ok()?;
     let of = |folder: &Path| {

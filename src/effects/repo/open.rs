@@ -220,7 +220,7 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
                 "{shown} is not in a git repository: its .git is gone since an agent worked there"
             ))
             .hint(format!(
-                "this puts it back as it was before the agent: `{way_back}`"
+                "this puts it back as it was before the agent: {way_back}"
             )),
             None => Error::unsafe_repo(format!("{shown} is not in a git repository"))
                 .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
