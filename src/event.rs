@@ -291,12 +291,12 @@ impl Event {
 /// supervised does.
 pub const REST: Duration = Duration::from_millis(5);
 
-/// Hands on every event until nobody can send any more.
+/// Hands on every event until nobody can send any more. Whoever waits for that may cut the last rest short (`unpark`).
 pub fn listen(receiver: &Receiver<Event>, mut take: impl FnMut(Event)) {
     while let Ok(event) = receiver.recv() {
         take(event);
         receiver.try_iter().for_each(&mut take);
-        std::thread::sleep(REST);
+        std::thread::park_timeout(REST);
     }
 }
 

@@ -44,6 +44,7 @@ impl Watched {
     /// Waits until everything was told.
     pub fn end(self) {
         drop(self.events);
+        self.listener.thread().unpark();
         let _ = self.listener.join();
     }
 }
