@@ -96,6 +96,23 @@ fn a_pack_that_an_agent_damaged_or_removed_is_whole_again() {
 }
 
 #[test]
+fn a_pack_that_bears_the_name_of_one_only_begun_is_whole_again_when_an_agent_removed_it() {
+    for begin in ["pack_", "tmp_pack_", "tmp_obj_"] {
+        let repo = repository();
+        let before = precious(&repo);
+        sh(
+            &repo,
+            &format!(
+                "cd .git/objects/pack && git repack -adq && for e in pack idx; do mv pack-*.$e {begin}mine.$e; done"
+            ),
+        );
+        repo.agent_does(&[&format!("rm -f .git/objects/pack/{begin}mine.*; {DONE}")]);
+        repo.run(&["--max-cycles=1"]);
+        assert_eq!(precious(&repo), before, "{begin}");
+    }
+}
+
+#[test]
 fn folders_of_objects_that_are_gone_or_lead_elsewhere_are_whole_again() {
     for (what, script) in [
         ("removed", "rm -rf .git/objects/??"),

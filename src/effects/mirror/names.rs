@@ -84,11 +84,13 @@ pub fn is_left_out(name: &str) -> bool {
     ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock") || is_begun(name)
 }
 
-/// Says whether a file is an object or a pack that somebody's git has only begun to write.
+/// Says whether a file is an object or a pack that somebody's git has only begun to write. No git reads from such a file, while a pack
+/// may be called as anybody likes.
 fn is_begun(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
+    let is_read = [".pack", ".idx"].iter().any(|it| file.ends_with(it));
     let is_named_so = BEGUN.iter().any(|it| file.starts_with(it));
-    is_named_so && !is_of_refs(name) && name.split('/').any(|part| part == "objects")
+    is_named_so && !is_read && !is_of_refs(name) && name.split('/').any(|part| part == "objects")
 }
 
 /// Says whether a folder holds files that are never changed once they are written.
@@ -127,6 +129,8 @@ mod tests {
             ("refs/heads/tmp_obj_1", false),
             ("logs/refs/heads/objects/tmp_obj_1", false),
             ("objects/pack/pack-0a1b.pack", false),
+            ("objects/pack/pack_mine.pack", false),
+            ("objects/pack/tmp_pack_mine.idx", false),
             ("objects/ab/cdef", false),
         ] {
             assert_eq!(is_left_out(name), expected, "{name}");
