@@ -71,14 +71,22 @@ impl<'a> Keeper<'a> {
             self.move_away(path, quarantine)?;
         }
         let mut lent = 0;
-        for path in &found.touched {
-            if self.is_damaged(path)? {
-                self.require_sound_copy(path)?;
-                if is_in_pack(path) {
-                    self.note_mapped(path)?;
+        for path in found.touched {
+            let is_damaged = match self.is_damaged(&path) {
+                // Somebody's git packed it anew meanwhile.
+                Err(_) if !files::is_there(&self.place.live.join(&path)).unwrap_or(true) => {
+                    found.gone.push(path);
+                    continue;
                 }
-                self.move_away(path, quarantine)?;
-                self.lend(path)?;
+                is_damaged => is_damaged?,
+            };
+            if is_damaged {
+                self.require_sound_copy(&path)?;
+                if is_in_pack(&path) {
+                    self.note_mapped(&path)?;
+                }
+                self.move_away(&path, quarantine)?;
+                self.lend(&path)?;
                 lent += 1;
             }
         }
