@@ -970,6 +970,43 @@ fn a_file_that_came_while_goals_were_measured_and_that_no_check_writes_again_is_
 }
 
 #[test]
+fn what_a_person_saved_while_goals_were_measured_and_an_agent_wrote_over_is_in_the_quarantine() {
+    for (goals, agent) in [("", "echo MARK >>f"), (BAD, "touch bad")] {
+        for flags in [
+            &["--max-cycles=1"][..],
+            &["--max-cycles=1", "--skip-baseline"],
+        ] {
+            let repo = with_a_person_who_saves(goals);
+            repo.agent_does(&[&format!("echo agents >notes; {agent}")]);
+            repo.run(flags);
+            let kept = repo.quarantined();
+            assert_eq!(repo.read("notes"), "agents\n", "{agent}");
+            let is_saved = |(_, bytes): &(u32, Vec<u8>)| bytes == b"saved\n";
+            assert!(kept.values().any(is_saved), "{agent} {flags:?}: {kept:?}");
+            let said = "as it was before the agent: notes";
+            assert!(text(&repo).contains(said), "{}", text(&repo));
+        }
+    }
+}
+
+/// A goal that a file `bad` breaks.
+const BAD: &str = "  - {id: nobad, description: d, check: 'test ! -e bad', weight: 2}\n";
+
+/// A repository in which something other than a check, which the first check waits for, saves an untracked file once.
+fn with_a_person_who_saves(goals: &str) -> TestRepo {
+    let check =
+        "test -e \"$OUT/saved\" || { echo saved >notes; touch \"$OUT/saved\"; }; grep -q MARK f";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{check}', weight: 5}}\n{goals}"
+    ))
+    .with_out();
+    repo.write("f", "begun\n");
+    repo.commit_file("f");
+    repo.write("notes", "first\n");
+    repo
+}
+
+#[test]
 fn a_log_that_checks_only_add_to_is_put_back_where_an_agent_took_from_it() {
     let repo = with_outputs();
     repo.cycle("touch a; echo evil >app.log; echo evil >notes; rm report.xml")

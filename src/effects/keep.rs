@@ -37,7 +37,7 @@ pub use copy::{Copy, from_hex, to_hex};
 use copy::{copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use links::Links;
 pub use moved::identity;
-pub use outputs::Late;
+pub use outputs::AfterAgent;
 use outputs::Seen;
 
 /// How many bytes are copied in all.

@@ -50,7 +50,7 @@ use crate::effects::files::{self, Moment};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
-use crate::effects::keep::{self, Kept, Late};
+use crate::effects::keep::{self, AfterAgent, Kept};
 use crate::effects::mirror::{self, Mirror};
 use crate::effects::modes::Folders;
 use crate::effects::pipes::{self, Plain};
@@ -290,8 +290,8 @@ pub struct Stock {
     pub notes: Vec<String>,
     /// What became of refs that checks compare with.
     pub compared: HeldRefs,
-    /// What of the untracked files came in this cycle before the agent, as the agent left it.
-    pub late: Late,
+    /// What may be written to by others than the agent, as the agent left it.
+    pub after_agent: AfterAgent,
     /// Where HEAD and the branch were then; none where nobody else is at work.
     pub place: Option<Place>,
 }
@@ -318,7 +318,7 @@ impl Stock {
             unbuilt: Vec::new(),
             notes: Vec::new(),
             compared: HeldRefs::default(),
-            late: Late::default(),
+            after_agent: AfterAgent::default(),
             place: None,
         }
     }
@@ -474,7 +474,11 @@ impl Workspace<'_> {
         settled.notes.extend(held.notes.into_iter().filter(is_new));
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let root = &self.repo.root;
-        let kept = start.kept.with_late_outputs(root, &stock.late);
+        let kept = start.kept.with_late_outputs(root, &stock.after_agent);
+        let place = (root.as_path(), &folders[..]);
+        start
+            .kept
+            .keep_overwritten(place, &stock.after_agent, &mut quarantine)?;
         if fate == Fate::Undo && !settled.was_outrun {
             kept.put_back_all_built(root, &folders, &mut quarantine)?;
             kept.take_unbuilt(root, &mut quarantine)?;

@@ -10,9 +10,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::copy::{Copy, Output};
+use super::copy::{Copy, Output, is_unchanged, write};
 use super::{Kept, from_hex, grown, to_hex};
 use crate::effects::files::{self, is_beneath};
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
 
 /// How many bytes at a file's end tell whether something was added to it or it was made anew.
 const END: u64 = 64;
@@ -103,10 +105,21 @@ impl Kept {
     }
 }
 
-/// What the files that came while goals were measured were like right after the agent, by their names in hex; none for one that was
-/// gone.
+/// What outputs, and files that came while goals were measured, were like right after the agent, by their names in hex; none for one
+/// that was gone.
 #[derive(Clone, Debug, Default)]
-pub struct Late(BTreeMap<String, Option<Seen>>);
+pub struct AfterAgent(BTreeMap<String, Option<Seen>>);
+
+impl AfterAgent {
+    /// Says whether a file is there and was written to since.
+    fn is_written_since(&self, root: &Path, name: &str) -> bool {
+        let now = look_at(root, name);
+        now.is_some_and(|now| match self.0.get(name) {
+            Some(Some(seen)) => seen.became(&now, &place(root, name)).is_some(),
+            Some(None) | None => true,
+        })
+    }
+}
 
 impl Kept {
     /// Takes over which files came while the goals of this cycle were measured, but for `frozen` ones, which checks run.
@@ -117,33 +130,63 @@ impl Kept {
         }
     }
 
-    /// Looks at those files right after the agent.
-    pub fn look_at_late(&self, root: &Path) -> Late {
+    /// Looks at those files and at outputs right after the agent.
+    pub fn look_after_agent(&self, root: &Path) -> AfterAgent {
+        let outputs = self.untracked.iter();
+        let outputs = outputs.filter(|(_, entry)| entry.output == Some(Output::Rewritten));
+        let names = outputs.map(|(name, _)| name).chain(&self.late);
         let seen = |name: &String| (name.clone(), look_at(root, name));
-        Late(self.late.iter().map(seen).collect())
+        AfterAgent(names.map(seen).collect())
     }
 
-    /// Returns the same, with those of these files for outputs that were written since: checks made them, and make them anew. What
-    /// only the agent wrote to may be somebody's.
-    pub fn with_late_outputs(&self, root: &Path, late: &Late) -> Cow<'_, Kept> {
-        let is_written = |(name, seen): &(&String, &Option<Seen>)| {
-            let now = look_at(root, name);
-            now.is_some_and(|now| match seen {
-                Some(seen) => seen.became(&now, &place(root, name)).is_some(),
-                None => true,
-            })
-        };
-        let written: Vec<_> = late.0.iter().filter(is_written).collect();
+    /// Returns the same, with those of the late files for outputs that were written since: checks made them, and make them anew.
+    /// What only the agent wrote to may be somebody's.
+    pub fn with_late_outputs(&self, root: &Path, after: &AfterAgent) -> Cow<'_, Kept> {
+        let late = self.late.iter();
+        let written: Vec<_> = late
+            .filter(|name| after.is_written_since(root, name))
+            .collect();
         if written.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut kept = self.clone();
-        for (name, _) in written {
+        for name in written {
             if let Some(entry) = kept.untracked.get_mut(name) {
                 entry.output = Some(Output::Rewritten);
             }
         }
         Cow::Owned(kept)
+    }
+
+    /// Keeps in the quarantine what outputs held before the agent, where nothing wrote to them since: who saves a file while goals are
+    /// measured makes it look like an output, and its bytes would be nowhere.
+    pub fn keep_overwritten(
+        &self,
+        (root, folders): (&Path, &[PathBuf]),
+        after: &AfterAgent,
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        for (name, seen) in &after.0 {
+            let entry = self.untracked.get(name);
+            let entry = entry.filter(|entry| entry.output == Some(Output::Rewritten));
+            let (Some(entry), Some(_)) = (entry, seen) else {
+                continue;
+            };
+            let path = from_hex(name);
+            if after.is_written_since(root, name)
+                || fs::symlink_metadata(place(root, name)).is_err()
+                || is_unchanged(root, &path, entry)
+            {
+                continue;
+            }
+            if let Some(source) = entry.source(folders) {
+                let place = quarantine.place_for(&path)?;
+                let folder = place.parent().unwrap_or(root);
+                fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+                write(&source, entry, &place)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -147,7 +147,7 @@ impl Workspace<'_> {
             unbuilt: left.unbuilt,
             notes: left.notes,
             compared,
-            late: start.kept.look_at_late(&self.repo.root),
+            after_agent: start.kept.look_after_agent(&self.repo.root),
             place: Some(self.place(start)?),
         })
     }
