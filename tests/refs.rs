@@ -289,6 +289,36 @@ fn tracking_refs_that_a_fetch_pruned_stay_gone_and_no_commit_is_lost() {
     }
 }
 
+#[test]
+fn tracking_refs_that_no_fetch_removed_are_back() {
+    for (what, script) in [
+        ("a remote with a slash", "git remote remove team/up"),
+        ("the packed ones", "rm .git/packed-refs"),
+        ("a remote's HEAD", "git remote set-head origin -d"),
+        (
+            "a remote made anew",
+            "u=$(git remote get-url origin); git remote remove origin; git remote add origin \"$u\"; git fetch -q origin",
+        ),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        sh(
+            &repo,
+            r#"set -e
+            git init -q --bare "$OUT/up"; git push -q "$OUT/up" HEAD:main HEAD:merged
+            for it in team/up team/two origin; do git remote add $it "$OUT/up"; git fetch -q $it; done
+            git remote set-head origin merged; git pack-refs --all"#,
+        );
+        let refs = || {
+            let pattern = "refs/remotes";
+            repo.git(&["for-each-ref", "--format=%(refname) %(symref)", pattern])
+        };
+        let before = refs();
+        repo.agent_does(&[&format!("touch a; {script}")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(refs(), before, "{what}");
+    }
+}
+
 /// Everything that has git run a program or believe something else. Nothing of it may be in the way of `evolve`, which runs
 /// git right afterwards: the file `ran` never appears.
 const PLANTED: [(&str, &str); 19] = [

@@ -53,7 +53,7 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         match now.get(name) {
             Some(is) if is == was => {}
             Some(is) => notes.extend(moved(way, (name, was, is))?),
-            None if may_go(repo, &now, name) => forgotten.push((name, was)),
+            None if may_go(repo, &now, (name, was)) => forgotten.push((name, was)),
             None => notes.extend(gone(way, (name, was))?),
         }
     }
@@ -147,21 +147,34 @@ pub fn keep_reachable(way: &mut Way<'_>, before: &str) -> Result<Option<String>>
 }
 
 /// Says whether a ref is a tracking one that is gone for good, as one that a fetch pruned: nothing broken stands in its place, no other
-/// stands for it, which git takes for broken, and others of its remote are left. With the remote itself all of them go.
-fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str) -> bool {
+/// stands for it, which git takes for broken, and others of its remote are left. With the remote itself all of them go. One that
+/// stands for another, as that of a remote's HEAD, no fetch prunes, nor does it say that there was any.
+fn may_go(repo: &Repo, now: &BTreeMap<String, String>, (name, was): (&str, &str)) -> bool {
     let Some(below) = name.strip_prefix(TRACKING) else {
         return false;
     };
-    let remote = below.split_inclusive('/').next().unwrap_or(below);
-    let of_remote = &name[..TRACKING.len() + remote.len()];
-    let mut from_there = now.range::<str, _>((Bound::Included(of_remote), Bound::Unbounded));
-    let has_others = from_there
-        .next()
-        .is_some_and(|(other, _)| other.starts_with(of_remote));
+    let of_remote = format!("{TRACKING}{}/", remote_of(below, &repo.remotes()));
+    let from_there = now.range::<str, _>((Bound::Included(&*of_remote), Bound::Unbounded));
+    let mut from_there = from_there.take_while(|(other, _)| other.starts_with(&of_remote));
+    let has_others = from_there.any(|(_, target)| !target.starts_with(SYMBOLIC));
     let stands_for_it = |target: &String| target.strip_prefix(SYMBOLIC) == Some(name);
     let place = OsString::from_vec(exact::encode(name));
     let place = fs::symlink_metadata(repo.common_path("").join(place));
-    place.map_or(true, |meta| meta.is_dir()) && !now.values().any(stands_for_it) && has_others
+    place.map_or(true, |meta| meta.is_dir())
+        && !was.starts_with(SYMBOLIC)
+        && !now.values().any(stands_for_it)
+        && has_others
+}
+
+/// Returns the name of the remote that a tracking ref, by its name below `refs/remotes/`, is of: there may be slashes in it.
+fn remote_of<'a>(below: &'a str, remotes: &[String]) -> &'a str {
+    let is_of = |remote: &&String| {
+        let rest = below.strip_prefix(remote.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let longest = remotes.iter().filter(is_of).map(String::len).max();
+    let first = || below.find('/').unwrap_or(below.len());
+    &below[..longest.unwrap_or_else(first)]
 }
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever

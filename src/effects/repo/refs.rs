@@ -57,6 +57,15 @@ impl Repo {
         Ok(found)
     }
 
+    /// Returns the names of the remotes, as far as they are text; none where that cannot be told.
+    pub fn remotes(&self) -> Vec<String> {
+        let names = self.inner.remotes();
+        let names = names
+            .iter()
+            .flat_map(|names| names.iter().flatten().flatten());
+        names.map(str::to_owned).collect()
+    }
+
     /// Returns the refs outside the packed ones, with what they point to; with nothing where they are broken.
     fn loose_refs(&self) -> Result<Vec<(String, Option<String>)>> {
         let mut found = Vec::new();
