@@ -912,17 +912,26 @@ fn an_unwired_check_script_becomes_a_work_item_once() {
 
 #[test]
 fn where_no_work_is_looked_for_a_check_script_that_is_in_no_check_is_none() {
-    let repo = TestRepo::with_goals("  - {id: a, description: a, check: \"true\", weight: 5}\n");
-    let goals = repo.read("GOALS.yaml");
-    repo.write("GOALS.yaml", &format!("evolve: {{sweep: []}}\n{goals}"));
-    repo.write("scripts/check-loose.sh", "#!/bin/sh\nexit 0\n");
-    repo.commit_all("scripts");
-    repo.agent_does(&["touch looked-at"]);
-    repo.run(&["--max-cycles=1"]).expect(0);
-    assert_eq!(repo.each("result"), ["idle"]);
-    assert!(!repo.has(QUEUE));
-    let said = repo.run(&["--dry-run"]).expect(0).stdout;
-    assert!(!said.contains("check-loose"), "{said}");
+    for is_of_user in [false, true] {
+        let repo =
+            TestRepo::with_goals("  - {id: a, description: a, check: \"true\", weight: 5}\n");
+        if is_of_user {
+            let folder = repo.home().join(".config/evolve");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("config.yaml"), "sweep: []\n").unwrap();
+        } else {
+            let goals = repo.read("GOALS.yaml");
+            repo.write("GOALS.yaml", &format!("evolve: {{sweep: []}}\n{goals}"));
+        }
+        repo.write("scripts/check-loose.sh", "#!/bin/sh\nexit 0\n");
+        repo.commit_all("scripts");
+        repo.agent_does(&["touch looked-at"]);
+        let said = repo.run(&["--dry-run"]).expect(0).stdout;
+        assert!(!said.contains("check-loose"), "{said}");
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["idle"]);
+        assert!(!repo.has(QUEUE));
+    }
 }
 
 #[test]

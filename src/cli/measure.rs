@@ -31,7 +31,7 @@ use crate::model::ledger as names;
 use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
 use crate::model::snapshot::Snapshot;
-use crate::model::sweep;
+use crate::model::sweep::{self, Part};
 use crate::model::text;
 use crate::session::Progress;
 use crate::view::junit::Why;
@@ -280,7 +280,8 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
-    add_unwired(&repo.root, &goals, &mut progress.ledger.queue);
+    let parts = sweep_parts(&goals)?;
+    add_unwired((&repo.root, &parts), &goals, &mut progress.ledger.queue);
     progress.ledger.foresee_waking(&repo, &goals.goals)?;
     let repository = repo.name();
     let choice = select::select(&Seen {
@@ -363,15 +364,20 @@ fn sweep_note(
     if has_failing_goal || !sweep::is_due(&ledger.last_sweep(repo), None, clock::now()) {
         return Ok(None);
     }
-    let parts = sweep::parts(
-        goals.settings.sweep.as_deref(),
-        user_config()?.sweep.as_deref(),
-    );
-    let plan = Plan::of(repo, &parts)?;
+    let plan = Plan::of(repo, &sweep_parts(goals)?)?;
     let names = plan.names();
     Ok((!plan.is_empty()).then(|| {
         format!("a sweep is due ({names}): a run would look for new work before it chooses")
     }))
+}
+
+/// Returns what a run would look for new work with.
+fn sweep_parts(goals: &Goals) -> Result<Vec<Part>> {
+    let of_user = user_config()?.sweep;
+    Ok(sweep::parts(
+        goals.settings.sweep.as_deref(),
+        of_user.as_deref(),
+    ))
 }
 
 fn print_event(event: &Event) {

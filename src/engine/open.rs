@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::summary;
+use crate::model::sweep::{self, Part};
 use crate::model::text;
 use crate::model::work::{NewItem, Queue, Severity};
 use crate::session::{Carried, Cut, Progress, Session};
@@ -79,7 +80,12 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
 
 /// Queues each `scripts/check-*.sh` that is in no check, once.
 fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goals) -> Result<()> {
-    let added = add_unwired(&session.repo.root, goals, &mut progress.ledger.queue);
+    let parts = sweep::parts(
+        goals.settings.sweep.as_deref(),
+        session.options.sweep.as_deref(),
+    );
+    let place = (&*session.repo.root, &*parts);
+    let added = add_unwired(place, goals, &mut progress.ledger.queue);
     if added > 0 {
         progress.ledger.write_queue()?;
         let verb = if added == 1 { "is" } else { "are" };
@@ -91,11 +97,10 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
     Ok(())
 }
 
-/// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many. None where
-/// GOALS.yaml has no work looked for (`sweep: []`).
-pub fn add_unwired(root: &Path, goals: &Goals, queue: &mut Queue) -> usize {
-    let is_off = goals.settings.sweep.as_ref().is_some_and(Vec::is_empty);
-    if is_off {
+/// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many. None where no
+/// work is looked for: the `parts` of a sweep are none (`sweep: []`).
+pub fn add_unwired((root, parts): (&Path, &[Part]), goals: &Goals, queue: &mut Queue) -> usize {
+    if parts.is_empty() {
         return 0;
     }
     let mut added = 0;
