@@ -989,6 +989,29 @@ fn what_a_person_saved_while_goals_were_measured_and_an_agent_wrote_over_is_in_t
     }
 }
 
+#[test]
+fn what_an_agent_removes_from_the_quarantine_is_back() {
+    for script in [
+        "rm -rf .git/evolve/quarantine",
+        "find .git/evolve/quarantine -type f -delete",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]);
+        repo.write("notes", "mine\n");
+        repo.agent_does(&[
+            "echo its own >notes; touch a",
+            &format!("{script}; touch b"),
+        ]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        let kept = repo.quarantined();
+        assert!(
+            kept.values().any(|(_, bytes)| bytes == b"its own\n"),
+            "{script}: {kept:?}"
+        );
+        let said = "files of the quarantine were removed and are back: 1";
+        assert!(text(&repo).contains(said), "{}", text(&repo));
+    }
+}
+
 /// A goal that a file `bad` breaks.
 const BAD: &str = "  - {id: nobad, description: d, check: 'test ! -e bad', weight: 2}\n";
 

@@ -32,7 +32,7 @@ use std::time::UNIX_EPOCH;
 use crate::effects::files::{self, Moment};
 use crate::effects::modes;
 use crate::effects::places::{Places, folder_name};
-use crate::effects::quarantine::Quarantine;
+use crate::effects::quarantine::{self, Quarantine};
 use crate::error::{Error, Result};
 use crate::model::whose::Whose;
 use crate::model::{exact, text};
@@ -184,7 +184,22 @@ impl Mirror {
                 notes.push(format!("what was removed from {shown} is back"));
             }
         }
+        notes.extend(self.give_quarantine_back()?);
         Ok(notes)
+    }
+
+    /// Gives the quarantine back what was removed from it; says how much.
+    fn give_quarantine_back(&self) -> Result<Option<String>> {
+        let [from, to] = [self.copy(), self.common.clone()]
+            .map(|common| self.evolve_in(&common).join(quarantine::FOLDER));
+        if fs::symlink_metadata(&from).is_err() {
+            return Ok(None);
+        }
+        let lent = lend(&from, &to).map_err(|cause| Error::io("restore", &to, cause))?;
+        Ok(
+            (lent > 0)
+                .then(|| format!("files of the quarantine were removed and are back: {lent}")),
+        )
     }
 
     /// Lends the files again that were at these places and no other step gives back: HEAD, and lists of git's.
@@ -353,7 +368,7 @@ impl Mirror {
         let done = old
             .iter()
             .try_for_each(|name| files::remove_all(&to.join(name)));
-        done.and_then(|()| lend(&from, &to))
+        done.and_then(|()| lend(&from, &to).map(drop))
             .map_err(|cause| Error::io("restore", &to, cause))
     }
 
@@ -545,24 +560,26 @@ fn lend_by(to: &Path, make: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> 
     files::sync_folder(folder)
 }
 
-/// Copies what is missing.
-fn lend(from: &Path, to: &Path) -> IoResult<()> {
+/// Copies what is missing; returns how many files that were.
+fn lend(from: &Path, to: &Path) -> IoResult<usize> {
     // A link that stands there would lead elsewhere.
     if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
         files::remove_all(to)?;
         fs::create_dir_all(to)?;
     }
+    let mut lent = 0;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            lend(&from, &to)?;
+            lent += lend(&from, &to)?;
         } else if kind.is_file() && fs::symlink_metadata(&to).is_err() {
             lend_file(&from, &to)?;
+            lent += 1;
         }
     }
-    Ok(())
+    Ok(lent)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use crate::effects::files;
 use crate::error::{Error, Kind, Result};
 use crate::model::text;
 
+/// The folder of the private directory in which it lies.
+pub const FOLDER: &str = "quarantine";
 /// How many bytes the quarantine of a repository holds, over all cycles.
 const LIMIT: u64 = 1 << 30;
 /// The most bytes of a file that is held against an earlier one.
@@ -37,9 +39,7 @@ impl Quarantine {
     /// Opens the quarantine for a cycle of a session; nothing is created before something is moved.
     pub fn of(private: &Path, session: &str, cycle: u64) -> Quarantine {
         Quarantine {
-            folder: private
-                .join("quarantine")
-                .join(format!("{session}-{cycle}")),
+            folder: private.join(FOLDER).join(format!("{session}-{cycle}")),
             held: None,
             moved: Vec::new(),
             earlier: Vec::new(),
