@@ -856,3 +856,21 @@ fn head_and_branch_are_put_back_though_an_agent_changed_nothing_else() {
         undone(&repository(), script, script);
     }
 }
+
+#[test]
+fn a_file_that_became_a_link_is_back_after_an_undo_and_not_called_a_new_one() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n  - {id: k, description: d, check: grep -q keep k, weight: 4}\n",
+    );
+    repo.write("k", "keep\n");
+    repo.commit_all("k");
+    repo.cycle("touch a; rm k; ln -s a k").expect(0);
+    let newest = repo.newest();
+    assert_eq!(newest["result"], "regressed");
+    assert_eq!(repo.read("k"), "keep\n");
+    let notes = newest["notes"].to_string();
+    assert!(
+        notes.contains("the undo removed") && notes.contains(": a\""),
+        "{notes}"
+    );
+}

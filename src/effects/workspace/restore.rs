@@ -253,6 +253,9 @@ impl Workspace<'_> {
         let edited = self.edited_since_stock()?;
         let root = &self.repo.root;
         let mut removed = Vec::new();
+        // What became another kind of thing is removed, and back at once.
+        let back = content.iter().filter(|one| one.new.is_some());
+        let back: HashSet<_> = back.map(|one| &one.path).collect();
         for one in content.iter().filter(|one| one.new.is_none()) {
             // The user's own file, which the agent had taken into a commit, stays where it is.
             if start.kept.was_there(&one.path) || !is_beneath(root, &one.path) {
@@ -265,7 +268,9 @@ impl Workspace<'_> {
                 Ok(_) if edited.contains(&one.path) => quarantine.take(root, &one.path)?,
                 Ok(_) => {
                     fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?;
-                    removed.push(String::from_utf8_lossy(&one.path).into_owned());
+                    if !back.contains(&one.path) {
+                        removed.push(String::from_utf8_lossy(&one.path).into_owned());
+                    }
                 }
             }
             self.remove_empty_folders(&one.path);
