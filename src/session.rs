@@ -371,6 +371,7 @@ impl Session {
                 let mut stock = Workspace { repo: &repo }.take_stock(start)?;
                 stock.change.rewritten = stock.change.rewritten.or(put_back.broken);
                 stock.notes.extend(put_back.notes);
+                stock.notes.extend(start.guarded.stashed_since(&repo)?);
                 stock
             }
         };

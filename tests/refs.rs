@@ -621,3 +621,40 @@ fn a_stash_that_its_list_does_not_name_is_there_again() {
         }
     }
 }
+
+#[test]
+fn entries_that_come_into_the_stash_stay_and_are_named() {
+    let push = |name: &str| format!("echo {name} >>README; git stash push -qm '{name}'");
+    let came = "came into the stash while the agent ran, and stay";
+    let two = format!("2 entries {came}: On main: two, On main: one");
+    let cases = [
+        (
+            format!("{}; touch a", push("one")),
+            format!("an entry {came}s: On main: one"),
+        ),
+        (format!("{}; {}", push("one"), push("two")), two.clone()),
+        (
+            format!("git stash drop -q; {}; {}", push("one"), push("two")),
+            two,
+        ),
+    ];
+    for (script, said) in cases {
+        let repo = repository();
+        let run = repo.cycle(&script).expect(0);
+        assert!(run.stdout.contains(&said), "{}", run.stdout);
+        assert_eq!(notes(&repo).matches(&said).count(), 1, "{}", notes(&repo));
+        // The next agent's cycle says nothing of it.
+        repo.cycle("touch a").expect(0);
+        assert!(!notes(&repo).contains("stash"), "{}", notes(&repo));
+    }
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("b", "b\n");
+    repo.commit_all("b");
+    repo.cycle("echo 1 >>b; git stash -q; touch a").expect(0);
+    assert!(
+        notes(&repo).contains("the agent ran, and stays: WIP on main: "),
+        "{}",
+        notes(&repo)
+    );
+    repo.git(&["stash", "show", "stash@{0}"]);
+}

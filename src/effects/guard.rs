@@ -269,6 +269,19 @@ impl Guarded {
         Ok(notes)
     }
 
+    /// Says which entries of the stash came since.
+    pub fn stashed_since(&self, repo: &Repo) -> Result<Option<String>> {
+        if self.refs.is_none() {
+            return Ok(None);
+        }
+        let places = repo.own_places();
+        let before = match &self.stash {
+            Some(stash) => of(&*self.remembered(&places)?, stash),
+            None => Vec::new(),
+        };
+        stash::came(&places, &before)
+    }
+
     /// Returns the refs that were there, with where they led; none where that is not known.
     pub fn refs(&self, repo: &Repo) -> Result<Option<BTreeMap<String, String>>> {
         let Some(refs) = &self.refs else {

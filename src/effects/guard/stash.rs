@@ -8,6 +8,7 @@ use super::{LIMIT, Places};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::Result;
+use crate::model::text;
 
 const REF: &str = "refs/stash";
 /// What stands for no commit.
@@ -92,6 +93,37 @@ pub fn put_back(way: &mut Way<'_>, places: &Places, before: &[u8]) -> Result<Opt
         1 => "an entry of the stash was dropped and is back".to_owned(),
         more => format!("{more} entries of the stash were dropped and are back"),
     }))
+}
+
+/// How many entries that came are named.
+const NAMED: usize = 5;
+/// The longest subject of one that is shown, in characters.
+const LONGEST_SUBJECT: usize = 120;
+
+/// Says which entries came since. Git leaves no mark on them, so that nobody can say whose they are.
+pub fn came(places: &Places, before: &[u8]) -> Result<Option<String>> {
+    let before = entries(before);
+    let now = entries(&files::read_bounded(&file(places), LIMIT)?.unwrap_or_default());
+    let is_new = |entry: &&Vec<u8>| before.iter().all(|old| commit(old) != commit(entry));
+    // The newest is the first in git's own list.
+    let came: Vec<_> = now.iter().rev().filter(is_new).collect();
+    let subject = |entry: &&Vec<u8>| {
+        let subject = entry.split(|byte| *byte == b'\t').nth(1);
+        let subject = String::from_utf8_lossy(subject.unwrap_or_default()).into_owned();
+        text::cut(&text::clean_line(&subject), LONGEST_SUBJECT)
+    };
+    let named: Vec<String> = came.iter().map(subject).collect();
+    Ok(match named.len() {
+        0 => None,
+        1 => Some(format!(
+            "an entry came into the stash while the agent ran, and stays: {}",
+            named.concat()
+        )),
+        more => Some(format!(
+            "{more} entries came into the stash while the agent ran, and stay: {}",
+            text::some_of(&named, NAMED)
+        )),
+    })
 }
 
 fn entries(list: &[u8]) -> Vec<Vec<u8>> {
