@@ -293,7 +293,7 @@ fn what_an_agent_writes_to_the_queue_itself_has_no_say_on_state() {
     let notes = repo.newest()["notes"].to_string();
     for said in [
         "1 line was changed or gone",
-        "3 items appeared",
+        "3 items came into the queue",
         "2 lines that appeared",
         "quarantine",
     ] {

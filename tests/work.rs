@@ -146,12 +146,14 @@ fn what_a_person_added_and_dropped_while_an_agent_ran_is_not_told_as_taken_in() 
     repo.answer(&["work", "add", "Needed"]);
     repo.answer(&["work", "drop", "not needed after all"]);
     std::fs::write(repo.out("go"), "").unwrap();
-    finish(run).expect(0);
+    let run = finish(run).expect(0);
     let notes = repo.newest()["notes"].to_string();
     assert!(
-        notes.contains(": 1 item appeared while the agent ran, and is taken in"),
+        notes.contains("\"1 item came into the queue while the agent ran, from it or from somebody else, and is open: see `evolve work list`\""),
         "{notes}"
     );
+    let told = format!("{}{}", run.stdout, run.stderr);
+    assert_eq!(told.matches("came into the queue").count(), 1, "{told}");
     assert_eq!(open(&repo), ["Say more", "Needed", "Mend the parser"]);
 }
 

@@ -197,10 +197,10 @@ pub fn record(
     let found = progress
         .ledger
         .judge_files(session.home(), start.cycle, &clock::timestamp())?;
-    for what in &found {
+    for what in &found.wrong {
         session.events.warn(what.clone());
     }
-    record.notes.extend(found);
+    record.notes.extend([found.wrong, found.added].concat());
     record.note_lost_start(Workspace { repo: home }.keep_start(start)?);
     take_in(session, progress, (start, attempt), &record)?;
     write_down(session, progress, start, &record)?;

@@ -372,8 +372,12 @@ fn write_down(
         // Measured too late to be written down, or not measured at all and the agent's own.
         ledger.unwrite(&post)?;
     }
-    for said in ledger.judge_files(repo, record.cycle, &clock::timestamp())? {
+    let found = ledger.judge_files(repo, record.cycle, &clock::timestamp())?;
+    for said in found.wrong {
         events.warn(said);
+    }
+    for said in found.added {
+        events.note(said);
     }
     ledger.record(record)?;
     ledger.commit(workspace, &start.commit, &record.message())?;

@@ -50,6 +50,15 @@ pub fn append(
     Ok(true)
 }
 
+/// What was found in the files of the ledger after an agent, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// What is wrong with them.
+    pub wrong: Vec<String>,
+    /// What anybody may add at any time, and somebody did.
+    pub added: Vec<String>,
+}
+
 fn is_or_are(count: usize) -> &'static str {
     match count {
         1 => "is",
@@ -210,11 +219,14 @@ impl Ledger {
 
     /// Judges every file of the ledger after the agent of a cycle has ended: what is `evolve`'s alone is put right, what
     /// appeared in the others is taken in as far as it goes. Returns what a reader of the record should know.
-    pub fn judge_files(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
+    pub fn judge_files(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Found> {
         if !self.is_checked_out(repo)? {
-            return Ok(Vec::new());
+            return Ok(Found::default());
         }
-        let mut notes = self.put_right(repo)?;
+        let mut found = Found {
+            wrong: self.put_right(repo)?,
+            added: Vec::new(),
+        };
         if let Some(tip) = repo.head()?.commit {
             let files = repo.ledger_files(&repo.tree_of(&tip)?)?.into_iter();
             let tracked: Vec<_> = files
@@ -222,18 +234,23 @@ impl Ledger {
                 .filter(|name| names::is_private(name))
                 .collect();
             if !tracked.is_empty() {
-                notes.push(format!(
+                found.wrong.push(format!(
                     "{}: was committed, and is taken out again",
                     tracked.join(", ")
                 ));
             }
         }
-        notes.extend(self.judge_queue(repo, cycle, at)?);
-        notes.extend(self.judge_retries(repo)?);
-        Ok(notes)
+        self.judge_queue(repo, (cycle, at), &mut found)?;
+        found.wrong.extend(self.judge_retries(repo)?);
+        Ok(found)
     }
 
-    fn judge_queue(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
+    fn judge_queue(
+        &mut self,
+        repo: &Repo,
+        (cycle, at): (u64, &str),
+        found: &mut Found,
+    ) -> Result<()> {
         let turn = lock::turn(&self.private);
         let mut notes = Vec::new();
         let mut now = match read_file(&self.root, names::QUEUE) {
@@ -260,16 +277,18 @@ impl Ledger {
         // What a person asked for comes before what may be a flood.
         now.insert_str(0, &asked.lines);
         notes.extend(asked.note());
-        if now != before || !notes.is_empty() {
-            self.take_appeared(repo, (&before, &now), (cycle, at), &mut notes)?;
+        let is_looked_at = now != before || !notes.is_empty();
+        found.wrong.append(&mut notes);
+        if is_looked_at {
+            self.take_appeared(repo, (&before, &now), (cycle, at), found)?;
         }
         if self.take_in_closed()? > 0 {
             self.write(names::QUEUE, exact::encode(&self.queue.to_text()))?;
         }
         if turn.is_ok() {
-            notes.extend(asked.forget(&self.private, cycle)?);
+            found.wrong.extend(asked.forget(&self.private, cycle)?);
         }
-        Ok(notes)
+        Ok(())
     }
 
     /// Takes over what appeared in the queue's text, and writes it.
@@ -278,7 +297,7 @@ impl Ledger {
         repo: &Repo,
         (before, now): (&str, &str),
         (cycle, at): (u64, &str),
-        notes: &mut Vec<String>,
+        found: &mut Found,
     ) -> Result<()> {
         if let Growth::Rewritten { missing, .. } = Growth::of(before, now) {
             let lines = text::count(missing, "line");
@@ -286,7 +305,9 @@ impl Ledger {
                 1 => "was changed or gone while the agent ran, and is put back",
                 _ => "were changed or gone while the agent ran, and are put back",
             };
-            notes.push(format!("{}: {lines} {words}", names::QUEUE));
+            found
+                .wrong
+                .push(format!("{}: {lines} {words}", names::QUEUE));
         }
         let first = self.queue.items().len();
         let appeared = self.queue.take_appeared(now, cycle, at, APPEARED);
@@ -295,9 +316,8 @@ impl Ledger {
         let items = self.queue.items();
         let added = items[first..].iter().filter(|it| !it.is_consumed()).count();
         if added > 0 {
-            notes.push(format!(
-                "{}: {} appeared while the agent ran, and {} taken in",
-                names::QUEUE,
+            found.added.push(format!(
+                "{} came into the queue while the agent ran, from it or from somebody else, and {} open: see `evolve work list`",
                 text::count(added, "item"),
                 is_or_are(added)
             ));
@@ -306,7 +326,7 @@ impl Ledger {
             let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
             let place = quarantine.place_for(names::QUEUE.as_bytes())?;
             files::replace(&place, &exact::encode(&appeared.refused.concat()))?;
-            notes.push(format!(
+            found.wrong.push(format!(
                 "{}: left out, as no items or too many: {} that appeared while the agent ran: {}",
                 names::QUEUE,
                 text::count(appeared.refused.len(), "line"),
