@@ -345,8 +345,19 @@ fn stop_now_ends_the_running_session_like_an_interrupt_and_leaves_no_file() {
         let (repo, run) = end_at(moment, &[], |repo, _| {
             repo.evolve(&["stop", "--now"]).expect(0);
         });
-        run.expect(130);
+        let run = run.expect(130);
         assert!(!repo.has(".agents/evolve/STOP"), "{moment:?}");
+        let told = format!("{}{}", run.stdout, run.stderr);
+        assert!(told.contains("`evolve stop --now`"), "{moment:?}: {told}");
+        assert!(!told.contains("SIGINT"), "{moment:?}: {told}");
+        for record in repo.records() {
+            let is_interrupted = record["result"] == "interrupted";
+            let said = record["reason"].to_string();
+            assert!(
+                !is_interrupted || said.contains("`evolve stop --now`"),
+                "{said}"
+            );
+        }
     }
     let idle = repo();
     let run = idle.evolve(&["stop", "--now"]).expect(0);

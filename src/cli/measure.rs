@@ -228,10 +228,7 @@ pub fn sandbox_of_checks(
 
 /// Returns the error of a measurement that was cut short.
 pub fn cut_short(halt: &Halt) -> Error {
-    let kind = match halt {
-        Halt::Signal(number) => Kind::Signal(*number),
-        Halt::Kill(..) | Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,
-    };
+    let kind = halt.signal().map_or(Kind::Internal, Kind::Signal);
     Error::new(kind, halt.reason())
 }
 

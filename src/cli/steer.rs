@@ -131,7 +131,7 @@ fn wake(private: &Path) -> Result<()> {
     holders.try_for_each(|holder| process::send(holder.pid, Signal::SIGCONT))
 }
 
-/// Ends the sessions at work as SIGINT would.
+/// Ends the sessions at work as SIGINT would; they know who asked.
 fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     let [looping, searching] = locks(&repo.private).map(|lock| lock::holder(&lock));
     if looping.is_none() && searching.is_none() {
@@ -139,7 +139,7 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
         return Ok(());
     }
     for holder in [&looping, &searching].into_iter().flatten() {
-        process::send(holder.pid, Signal::SIGINT)?;
+        process::send(holder.pid, stop::NOW)?;
     }
     wake(&repo.private)?;
     if let Some(holder) = looping {

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -35,11 +36,18 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(300);
 /// finds the journal. Twenty seconds of it may go to processes that cannot be ended.
 const SETTLE: Duration = Duration::from_secs(30);
 
+/// What `evolve stop --now` sends, so that it can be told from a Ctrl-C.
+pub const NOW: Signal = Signal::SIGUSR1;
+/// The number of SIGINT.
+const INTERRUPT: i32 = Signal::SIGINT as i32;
+
 /// What ended everything that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
     /// A KILL file, with its path and what is written in it.
     Kill(PathBuf, String),
+    /// `evolve stop --now`, which ends everything as SIGINT does.
+    Now,
     /// A signal: 2 (INT), 15 (TERM) or 1 (HUP).
     Signal(i32),
     /// The session's time is over.
@@ -49,10 +57,20 @@ pub enum Halt {
 }
 
 impl Halt {
+    /// Returns the number of the signal that ends everything by the word of a person; none if something else does.
+    pub fn signal(&self) -> Option<i32> {
+        match self {
+            Halt::Now => Some(INTERRUPT),
+            Halt::Signal(number) => Some(*number),
+            Halt::Kill(..) | Halt::MaxTime(_) | Halt::SupervisorLost => None,
+        }
+    }
+
     /// Returns the error of something that was ended by this.
     pub fn error(&self, what: &str) -> Error {
         let kind = match self {
             Halt::Kill(..) => Kind::Killed,
+            Halt::Now => Kind::Signal(INTERRUPT),
             Halt::Signal(number) => Kind::Signal(*number),
             Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,
         };
@@ -64,6 +82,7 @@ impl Halt {
         match self {
             Halt::Kill(path, text) if text.is_empty() => format!("KILL file {}", path.display()),
             Halt::Kill(path, text) => format!("KILL file {}: {text}", path.display()),
+            Halt::Now => "`evolve stop --now`".to_owned(),
             Halt::Signal(2) => "SIGINT".to_owned(),
             Halt::Signal(15) => "SIGTERM".to_owned(),
             Halt::Signal(1) => "the terminal was closed (SIGHUP)".to_owned(),
@@ -204,9 +223,13 @@ impl Stop {
 
     /// Signals are watched in a thread of their own: the second one, but SIGHUP, acts whatever the others are waiting for.
     fn watch_signals(&self) -> Result<()> {
-        let mut wanted = vec![(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15)];
+        let mut wanted = vec![
+            (SignalKind::interrupt(), Halt::Signal(INTERRUPT)),
+            (SignalKind::terminate(), Halt::Signal(15)),
+            (SignalKind::from_raw(NOW as i32), Halt::Now),
+        ];
         if !is_hangup_ignored() {
-            wanted.push((SignalKind::hangup(), 1));
+            wanted.push((SignalKind::hangup(), Halt::Signal(1)));
         }
         let cannot = |cause: std::io::Error| {
             Error::internal(format!("cannot watch for signals: {cause}")).advised()
@@ -238,16 +261,17 @@ impl Stop {
     fn act_on_signals(
         &self,
         runtime: &Runtime,
-        wanted: Vec<(SignalKind, i32)>,
+        wanted: Vec<(SignalKind, Halt)>,
     ) -> std::io::Result<()> {
         let _inside = runtime.enter();
-        for (kind, number) in wanted {
+        for (kind, halt) in wanted {
             let mut stream = signal(kind)?;
             let stop = self.clone();
             runtime.spawn(async move {
                 let mut already = false;
                 while stream.recv().await.is_some() {
-                    let is_again = already || matches!(stop.halt(), Some(Halt::Signal(_)));
+                    let is_again =
+                        already || stop.halt().is_some_and(|halt| halt.signal().is_some());
                     // A terminal that is closed says so twice: its shell does, and the kernel.
                     if is_again && kind != SignalKind::hangup() {
                         let words = match stop.leave() {
@@ -256,10 +280,10 @@ impl Stop {
                                 "left at once; the next start of evolve settles what had begun\n"
                             }
                         };
-                        exit(128 + number, words);
+                        exit(128 + halt.signal().unwrap_or(INTERRUPT), words);
                     }
                     already = true;
-                    stop.set(Halt::Signal(number));
+                    stop.set(halt.clone());
                 }
             });
         }

@@ -170,8 +170,8 @@ impl Ending {
             Halt::SupervisorLost => {
                 Ending::failed(crate::error::Kind::Internal.exit_code(), reason)
             }
-            Halt::Signal(number) => Ending {
-                exit_code: u8::try_from(128 + number).unwrap_or(1),
+            Halt::Now | Halt::Signal(_) => Ending {
+                exit_code: halt.error("").kind.exit_code(),
                 ..Ending::fine("interrupted", reason)
             },
         }
