@@ -132,6 +132,8 @@ pub enum Event {
         duration_s: f64,
         /// How many commits the change has; none where it cannot be told whose they are.
         commits: Option<usize>,
+        /// The last of them is `evolve`'s own: it holds what the agent left uncommitted.
+        has_leftovers: bool,
         /// How many files the change touches; none where it cannot be told who changed them.
         files: Option<usize>,
         /// How often its model answered; none if it does not report what it does.

@@ -80,13 +80,13 @@ fn the_story_tells_turns_tokens_and_cost_and_the_summary_those_of_each_cycle() {
     let run = claude(&repo, &["--max-cycles=2"]).expect(0);
     assert!(
         run.stdout
-            .contains(": 3 turns, 1,534 tokens, $0.25; 1 commit, 1 file\n"),
+            .contains(": 3 turns, 1,534 tokens, $0.25; 1 file, committed by evolve\n"),
         "{}",
         run.stdout
     );
     assert!(
         run.stdout
-            .contains(": tokens and cost unknown; 1 commit, 1 file\n"),
+            .contains(": tokens and cost unknown; 1 file, committed by evolve\n"),
         "{}",
         run.stdout
     );

@@ -1386,7 +1386,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
       the agent changed nothing
     cycle 4 · b: heaviest failing goal, weight 3; passed over: a (declined)
       agent at work, log .git/evolve/logs/[session]/4-agent.log
-      agent done after [s]: 1 commit, 1 file
+      agent done after [s]: 1 file, committed by evolve
       unchanged · score 0 (0 of 2 goals)
       it still fails: exit 1
     stopped after 4 cycles: a human is needed: a (declined: needs a password); b (struck: it still fails: exit 1)
@@ -1411,7 +1411,7 @@ fn verbose_tells_of_each_check_and_twice_of_git() {
     baseline: score 0, 0 of 1 goal passes; failing a
     cycle 1 · a: the only failing goal, weight 5
       agent at work, log .git/evolve/logs/[session]/1-agent.log
-      agent done after [s]: 1 commit, 1 file
+      agent done after [s]: 1 file, committed by evolve
       running 1 check (after)
         a …
         pass a [s]

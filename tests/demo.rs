@@ -85,7 +85,7 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
     cycle 3 · open-ends: the only failing goal, weight 4
       measured: score 78.95, 2 of 3 goals pass; failing open-ends
       agent at work, log .git/evolve/logs/[session]/3-agent.log
-      agent done after [s]: 1 commit, 1 file
+      agent done after [s]: 1 file, committed by evolve
       improved · score 78.95 → 100 (2 → 3 of 3 goals)
       changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 4 · next-work:Teach calc to multiply: no goal fails; most severe item of the queue (medium)

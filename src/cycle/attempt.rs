@@ -389,6 +389,7 @@ impl<'a> Attempt<'a> {
                 status: run.report.status.clone(),
                 duration_s: run.report.duration_s,
                 commits: is_all_its_own.then_some(stock.commits.len()),
+                has_leftovers: is_all_its_own && stock.has_leftovers,
                 files: is_all_its_own.then_some(stock.files.len()),
                 turns: run.activity.as_ref().map(|activity| activity.turns),
                 tokens: run.report.tokens,

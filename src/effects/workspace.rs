@@ -278,6 +278,8 @@ pub struct Stock {
     pub tip: String,
     /// The commits between start and tip, newest first, at most a hundred.
     pub commits: Vec<Commit>,
+    /// The newest of them is `evolve`'s own, of what the agent left uncommitted.
+    pub has_leftovers: bool,
     /// The changed paths outside the ledger, for people.
     pub files: Vec<String>,
     /// Of these, the ones of which nothing changed but that they can be executed now.
@@ -312,6 +314,7 @@ impl Stock {
             change: Change::default(),
             tip: start.commit.clone(),
             commits: Vec::new(),
+            has_leftovers: false,
             files: Vec::new(),
             made_executable: Vec::new(),
             nested: Vec::new(),

@@ -152,6 +152,7 @@ pub fn events() -> Vec<Event> {
             status: "done".to_owned(),
             duration_s: 187.0,
             commits: Some(1),
+            has_leftovers: false,
             files: Some(4),
             turns: Some(12),
             tokens: Some(45_120),

@@ -135,12 +135,14 @@ impl Workspace<'_> {
         let commits = self
             .repo
             .commits_since(&start.commit, &tip, COMMITS_LISTED)?;
+        let has_leftovers = tip != found.commit && !commits.is_empty();
         let compared = self.hold_compared(start, &tip, When::Unmeasured)?;
         left.notes.extend(compared.notes.iter().cloned());
         Ok(Stock {
             change,
             tip,
             commits,
+            has_leftovers,
             files,
             made_executable,
             nested: left.nested,

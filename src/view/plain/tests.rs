@@ -247,3 +247,30 @@ fn a_search_in_another_environment_is_an_error_that_even_the_quiet_hear_of() {
     let (_, err) = told(Detail::Quiet, &events);
     assert_eq!(err, "error: the environment changed\n");
 }
+
+#[test]
+fn what_evolve_committed_for_the_agent_is_not_counted_as_the_agents() {
+    let told = |commits, has_leftovers| {
+        let event = Event::AgentFinished {
+            status: "done".to_owned(),
+            duration_s: 2.0,
+            commits: Some(commits),
+            has_leftovers,
+            files: Some(4),
+            turns: None,
+            tokens: None,
+            cost_usd: None,
+        };
+        words::agent_line(&event)
+    };
+    assert_eq!(told(0, false), "done after 2.0 s: 0 commits, 4 files");
+    assert_eq!(told(2, false), "done after 2.0 s: 2 commits, 4 files");
+    assert_eq!(
+        told(1, true),
+        "done after 2.0 s: 4 files, committed by evolve"
+    );
+    assert_eq!(
+        told(3, true),
+        "done after 2.0 s: 2 commits and one by evolve of what was left, 4 files"
+    );
+}

@@ -24,6 +24,7 @@ pub fn agent_line(event: &Event) -> String {
         status,
         duration_s,
         commits,
+        has_leftovers,
         files,
         turns,
         tokens,
@@ -45,8 +46,15 @@ pub fn agent_line(event: &Event) -> String {
     }
     let mut said = Vec::from_iter((!said.is_empty()).then(|| said.join(", ")));
     if let (Some(commits), Some(files)) = (commits, files) {
-        let (commits, files) = (count(*commits, "commit"), count(*files, "file"));
-        said.push(format!("{commits}, {files}"));
+        let own = commits.saturating_sub(usize::from(*has_leftovers));
+        let (own, files) = ((own, count(own, "commit")), count(*files, "file"));
+        said.push(match (has_leftovers, own) {
+            (false, (_, commits)) => format!("{commits}, {files}"),
+            (true, (0, _)) => format!("{files}, committed by evolve"),
+            (true, (_, commits)) => {
+                format!("{commits} and one by evolve of what was left, {files}")
+            }
+        });
     }
     let (status, after) = (clean_line(status), duration(*duration_s));
     match said.is_empty() {
