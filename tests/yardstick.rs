@@ -1090,3 +1090,28 @@ fn settings_with_more_commands_than_are_followed_are_said_and_stall_nothing() {
     let said = repo.evolve(&["validate"]).expect(0).stderr;
     assert!(said.contains(words), "{said}");
 }
+
+#[test]
+fn a_kept_change_of_what_a_check_leans_on_is_named_wherever_its_cycle_is() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: c, description: c, check: sh scripts/check-c.sh, weight: 3}\n",
+    );
+    repo.write("scripts/check-c.sh", ". \"$(dirname \"$0\")/lib.sh\"; ok\n");
+    repo.write("scripts/lib.sh", "ok() { true; }\n");
+    repo.commit_all("scripts");
+    repo.cycle("echo 'ok() { true; : ; }' >scripts/lib.sh; touch a")
+        .expect(0);
+    let said = "changed what a check leans on: scripts/lib.sh";
+    repo.cycle("echo 'ok() { false; }' >scripts/lib.sh; echo a >>a");
+    let html = repo.outside().join("page.html");
+    repo.evolve(&["report", "--out", &html.display().to_string()])
+        .expect(0);
+    for page in [
+        repo.answer(&["history"]),
+        repo.answer(&["report", "--md"]),
+        std::fs::read_to_string(html).unwrap(),
+    ] {
+        let page = page.replace("&#x2f;", "/");
+        assert_eq!(page.matches(said).count(), 1, "{page}");
+    }
+}

@@ -140,7 +140,10 @@ fn row(
     reason: Option<&str>,
 ) -> Vec<Cell> {
     let reason = reason.map(|reason| cut_at_word(&clean_line(reason), REASON));
-    let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
+    let leaned_on = record.leaned_on();
+    let leaned_on = leaned_on.map(|words| cut_at_word(&clean_line(&words), REASON));
+    let why = taken_back.words(record).into_iter().chain(reason);
+    let why: Vec<String> = why.chain(leaned_on).collect();
     let [first, second] = measured;
     vec![
         Cell(STRONG, record.cycle.to_string()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{AgentReport, CycleResult, NEXT_WORK, Record, UNDO};
+use crate::model::yardstick::LEANED_ON;
 
 /// The start of the title of the work that takes a cycle back; its number follows.
 pub const UNDO_CYCLE: &str = "undo cycle ";
@@ -61,6 +62,15 @@ impl Record {
             true => Some(reason.map_or(REFUSED.to_owned(), |why| format!("{REFUSED}: {why}"))),
             false => reason.map(str::to_owned),
         }
+    }
+
+    /// Says which files of the change, if that was kept, a check leans on without freezing them.
+    pub fn leaned_on(&self) -> Option<String> {
+        let notes = self.notes.iter().filter(|_| !self.is_undone());
+        let files = notes
+            .filter_map(|note| note.strip_prefix(LEANED_ON))
+            .next()?;
+        Some(format!("changed what a check leans on{files}"))
     }
 
     /// Returns the number of the cycle that this one took back.

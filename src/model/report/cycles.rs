@@ -164,10 +164,13 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
     }
 }
 
-/// Returns why a cycle came to what it did. A good one has no reason but what it brought about.
+/// Returns why a cycle came to what it did, and what a check leans on of its kept change. A good one has no reason but what it
+/// brought about.
 fn reason(seen: &Seen) -> String {
+    let leaned_on = seen.record.leaned_on();
     if let Some(reason) = &seen.record.reason {
-        return line(reason, REASON);
+        let words: Vec<_> = [reason.clone()].into_iter().chain(leaned_on).collect();
+        return line(&words.join("; "), REASON);
     }
     let (own, others) = seen.record.passing_since(seen.before.as_ref());
     let mut words = Vec::new();
@@ -177,6 +180,7 @@ fn reason(seen: &Seen) -> String {
     if !others.is_empty() {
         words.push(format!("passes since, {BY_OTHERS}{}", others.join(", ")));
     }
+    words.extend(leaned_on);
     line(&words.join("; "), REASON)
 }
 
