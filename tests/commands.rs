@@ -1165,6 +1165,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
             test -e a
 
         It fails now: exit 1.
+        … and 15 lines more in that file
 
     end of the agent's log .git/evolve/logs/[session]/1-agent.log
         it printed nothing
@@ -1193,6 +1194,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
         in the readme
 
         Severity high, type docs.
+        … and 15 lines more in that file
 
     end of the agent's log .git/evolve/logs/[session]/4-agent.log
         it printed nothing

@@ -180,6 +180,7 @@ fn a_cycle_is_shown_with_what_it_changed_what_was_asked_for_and_what_was_said() 
             test -e a
 
         It fails now: exit 1.
+        … and 15 lines more in that file
 
     end of the agent's log .git/evolve/logs/[session]/1-agent.log
         working

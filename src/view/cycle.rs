@@ -144,18 +144,25 @@ fn block_line_cut(line: &str, width: Option<usize>, cut: fn(&str, usize) -> Stri
     format!("{}\n", line.trim_end())
 }
 
-/// Returns the part of a brief that says what is to be done.
+/// Returns the part of a brief that says what is to be done, and how much of it is left out.
 fn task_of(brief: &str, width: Option<usize>) -> String {
-    let mut lines = brief
-        .lines()
-        .skip_while(|line| line.starts_with("# ") || line.is_empty());
-    let task = lines.by_ref().take_while(|line| !line.starts_with("## "));
-    let mut shown: Vec<&str> = task.take(BRIEF_LINES).collect();
+    let lines = brief.trim_end().lines();
+    let lines: Vec<&str> = lines
+        .skip_while(|line| line.starts_with("# ") || line.is_empty())
+        .collect();
+    let task = lines.iter().take_while(|line| !line.starts_with("## "));
+    let mut shown: Vec<&str> = task.take(BRIEF_LINES).copied().collect();
     while shown.last().is_some_and(|line| line.is_empty()) {
         shown.pop();
     }
+    let left_out = lines.len() - shown.len();
     let line = |line: &&str| block_line_cut(line, width, cut_at_word);
-    shown.iter().map(line).collect()
+    let mut page: String = shown.iter().map(line).collect();
+    if left_out > 0 {
+        let words = format!("… and {} more in that file", count(left_out, "line"));
+        page.push_str(&block_line(&words, width));
+    }
+    page
 }
 
 fn end_of(log: &str, width: Option<usize>) -> String {
@@ -535,6 +542,7 @@ mod tests {
         let end = "
 brief logs/s/3-brief.md
     Do it.
+    … and 4 lines more in that file
 
 end of the agent's log logs/s/3-agent.log
     line 11
