@@ -301,6 +301,24 @@ fn a_goal_is_struck_after_three_cycles_without_progress_and_passed_over() {
     );
     let reason = "a human is needed: a (struck: passed before and no longer: c (exit 1))";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
+    assert!(!run.stdout.contains("in the queue"), "{}", run.stdout);
+}
+
+#[test]
+fn an_ending_at_struck_goals_says_how_much_waits_in_the_queue_and_why() {
+    let repo = TestRepo::with_files_wanted(&[("a", 9)]);
+    repo.answer(&["work", "add", "One"]);
+    repo.agent_does(&["", "", ""]);
+    let run = repo.run(&[]).expect(11);
+    let waits = "1 item waits in the queue, which is worked on when no goal fails";
+    assert!(run.stdout.contains(waits), "{}", run.stdout);
+    let summary = repo.read(".agents/evolve/session-summary.md");
+    assert!(summary.contains(waits), "{summary}");
+    repo.answer(&["work", "add", "Two"]);
+    let quiet = repo.run(&["-q"]).expect(11);
+    let wait = "2 items wait in the queue, which is worked on when no goal fails";
+    assert!(quiet.stderr.contains(wait), "{}", quiet.stderr);
+    assert_eq!(repo.calls(), 3);
 }
 
 #[test]

@@ -376,7 +376,15 @@ pub fn leave_to_a_person(
         .iter()
         .map(|stuck| format!("{} ({}: {})", stuck.goal_id, stuck.standing, stuck.reason))
         .collect();
-    let reason = format!("a human is needed: {}", each.join("; "));
+    let waiting = progress.ledger.queue.open(&session.home().name()).len();
+    let waiting = match waiting {
+        0 => String::new(),
+        1 => "; 1 item waits in the queue, which is worked on when no goal fails".to_owned(),
+        more => {
+            format!("; {more} items wait in the queue, which is worked on when no goal fails")
+        }
+    };
+    let reason = format!("a human is needed: {}{waiting}", each.join("; "));
     Ok(Step::End(Ending::human_needed(reason, stuck)))
 }
 
