@@ -773,6 +773,29 @@ fn looking_writes_nothing_at_all() {
 }
 
 #[test]
+fn the_score_beside_a_cycle_at_work_says_whose_it_is() {
+    let repo = small().with_out();
+    let score = || {
+        let page = repo.answer(&["status"]);
+        let line = page.lines().find(|line| line.starts_with("score "));
+        line.unwrap().replace("score      ", "")
+    };
+    let waits = "touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done; touch a";
+    repo.agent_does(&["touch b", waits]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let known = "37.5 (baseline 37.5), 1 of 2 goals pass";
+    assert_eq!(score(), known);
+    let busy = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("at-work");
+    let during = score();
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(busy).expect(0);
+    let whose = format!("{known}, after cycle 1; cycle 2 is not recorded yet");
+    assert_eq!(during, whose);
+    assert_eq!(score(), "100 (baseline 37.5), 2 of 2 goals pass");
+}
+
+#[test]
 fn looking_works_beside_a_session_at_work() {
     let repo = small();
     let go = repo.outside().join("go");

@@ -137,7 +137,7 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
             ),
         );
     }
-    line("score", score(status));
+    line("score", score(status) + &scored(status));
     line("cycles", status.cycles.to_string());
     if let Some(newest) = &status.newest {
         let goal = newest.goal_id.as_deref().unwrap_or("nothing to do");
@@ -194,6 +194,23 @@ fn sandbox(available: &Available) -> String {
     match available.works {
         true => format!("{} ({detail})", paint(GOOD, word)),
         false => paint(ODD, &detail),
+    }
+}
+
+/// Says of which cycle the score is, while another one is at work.
+fn scored(status: &Status) -> String {
+    let now = status.now.as_ref();
+    let newest = status.newest.as_ref().map(|newest| newest.cycle);
+    match (now.filter(|_| status.score.is_some()), newest) {
+        (None, _) => String::new(),
+        (Some(now), Some(newest)) if newest >= now.cycle => String::new(),
+        (Some(now), Some(newest)) => {
+            format!(
+                ", after cycle {newest}; cycle {} is not recorded yet",
+                now.cycle
+            )
+        }
+        (Some(now), None) => format!(", before cycle {}", now.cycle),
     }
 }
 
