@@ -518,7 +518,9 @@ fn an_undo_that_was_taken_over_to_another_branch_is_a_note() {
     repo.git(&["cherry-pick", &undo]);
     let notes = audited(&repo, 0)["notes"].to_string();
     assert!(
-        notes.contains("was taken over from refs/heads/main"),
+        notes.contains(
+            "takes back cycle 1, whose record is not in this history, but on refs/heads/main\""
+        ),
         "{notes}"
     );
 }

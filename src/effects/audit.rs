@@ -130,7 +130,7 @@ impl Auditor<'_> {
             let (name, commit) = (undo.taken_from.as_ref()?, &undo.commit);
             let cycle = undo.cycle;
             Some(format!(
-                "commit {commit} was taken over from {name}, where it undoes cycle {cycle}"
+                "commit {commit} takes back cycle {cycle}, whose record is not in this history, but on {name}"
             ))
         }));
         if self.is_shallow && unseen > 0 {
