@@ -319,20 +319,26 @@ fn what_the_user_cannot_read_is_named_once_and_ends_no_run() {
     let repo = lived_in();
     repo.write("secret", "theirs");
     repo.write("closed/in", "theirs");
+    repo.hand_over();
     set(&repo, "secret", 0);
     set(&repo, "closed", 0);
-    repo.agent_does(&["touch x", "touch a; rm -f secret"]);
-    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let lose = "chmod 700 closed; rm -rf closed";
+    repo.agent_does(&["touch x", "rm -f secret", lose]);
+    let run = repo.run(&["--max-cycles=3"]).expect(0);
     let said =
         "not readable for the user that runs evolve, an agent could lose them: secret, closed/";
     assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
-    let notes = repo.newest()["notes"].to_string();
-    assert!(
-        notes.contains("untracked files that are gone and had no copy: secret"),
-        "{notes}"
-    );
+    let notes: Vec<_> = repo.each("notes");
+    let gone = "untracked files that are gone and had no copy: secret";
+    assert!(notes[1].contains(gone), "{notes:?}");
+    let lost =
+        "removed, and of what was in it there was no copy, because it could not be read: closed/";
+    assert!(notes[2].contains(lost), "{notes:?}");
+    assert!(run.stdout.contains(lost), "{}", run.stdout);
+    assert!(!notes[1].contains("closed"), "{notes:?}");
     assert_eq!(mode(&repo.path("closed")), 0);
     set(&repo, "closed", 0o700);
+    assert_eq!(fs::read_dir(repo.path("closed")).unwrap().count(), 0);
 }
 
 #[test]

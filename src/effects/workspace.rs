@@ -490,6 +490,7 @@ impl Workspace<'_> {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,
             false => kept.put_back(root, &folders, &mut quarantine)?,
         };
+        let unread = self.lost_unread(start);
         if !is_left {
             self.give_hollow_back(start);
         }
@@ -497,6 +498,7 @@ impl Workspace<'_> {
             self.shut_again(start);
         }
         settled.notes.extend(put_back.notes());
+        settled.notes.extend(unread);
         let (ignored, uncopied) = start.kept.gone(&self.repo.root);
         let changed = start.kept.changed_uncopied(&self.repo.root);
         for (what, gone) in [
@@ -521,6 +523,17 @@ impl Workspace<'_> {
             settled.commit = now.unwrap_or_else(|| stock.tip.clone());
         }
         Ok(settled)
+    }
+
+    /// Says which folders are gone that could not be read. To be asked before they are made again.
+    pub fn lost_unread(&self, start: &Start) -> Option<String> {
+        let gone = start.kept.gone_unread(&self.repo.root);
+        (!gone.is_empty()).then(|| {
+            format!(
+                "removed, and of what was in it there was no copy, because it could not be read: {}",
+                some_of(&gone)
+            )
+        })
     }
 
     /// Moves folders of the agent's that have a repository of their own to the quarantine.

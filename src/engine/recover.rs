@@ -312,12 +312,14 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
         false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
     };
+    let unread = workspace.lost_unread(start);
     if !was_outrun {
         workspace.give_hollow_back(start);
     }
     workspace.shut_again(start);
     let mut notes = carried_out.unwrap_or_default();
     notes.extend(put_back.notes());
+    notes.extend(unread);
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;
     let held = workspace.hold_compared(start, &plan.tip, When::Measured)?;

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -13,6 +14,20 @@ use crate::effects::proc_table;
 use crate::model::text;
 
 impl Kept {
+    /// Returns the folders that are gone and could not be read, so that nothing of what they held has a copy.
+    pub fn gone_unread(&self, root: &Path) -> Vec<String> {
+        let is_folder = |name: &&String| {
+            // The name is for people: one that is no text leads nowhere.
+            name.ends_with('/') && !name.contains(char::REPLACEMENT_CHARACTER)
+        };
+        let is_gone = |name: &&String| {
+            let there = fs::symlink_metadata(root.join(name.trim_end_matches('/')));
+            there.is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
+        };
+        let gone = self.unreadable.iter().filter(is_folder).filter(is_gone);
+        gone.cloned().collect()
+    }
+
     /// Returns those that are there and were written to, by their size and time. What checks write anew, or a program is writing to, is
     /// none of them.
     pub fn changed_uncopied(&self, root: &Path) -> Vec<String> {
