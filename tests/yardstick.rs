@@ -875,6 +875,8 @@ fn what_reaches_a_shell_by_way_of_a_list_is_named_and_what_is_looked_at_is_not()
             Some("t/g.sh"),
         ),
         ("grep -qv TODO t/*.sh || true; wc -l t/g.sh", "", None),
+        ("~/none/x; grep -rn TODO t/ | grep -v ok", "", None),
+        ("~/none/x; test -z \\\"$(grep -rn TODO t)\\\"", "", None),
     ] {
         let repo = TestRepo::empty();
         repo.write("t/g.sh", "true\n");

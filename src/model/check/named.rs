@@ -466,6 +466,14 @@ mod tests {
             ("for f in $(ls t); do sh $f; done", "t t/**"),
             ("f=$(ls t | head -1); $f", "t t/**"),
             ("for f in t/*.sh; do sh $f; done", "t/*.sh"),
+            ("x=$(cat t/g | head -1); sh $x", "t/g t/g/**"),
+            ("sh $X; { cat t/g | head -1; } | sh", "t/g t/g/**"),
+            ("sh $X; (cat t/g | head -1) | sh", "t/g t/g/**"),
+            ("sh $X; cat t/g | { head -1; sh; }", "t/g t/g/**"),
+            ("sh $X; f() { cat t/g | head -1; }; f | sh", "t/g t/g/**"),
+            ("sh $X <<E\n$(cat t/g)\nE\ntest 1", "t/g t/g/**"),
+            ("sh $X; test \"$(cat t/g >/tmp/g)\"", "t/g t/g/**"),
+            ("sh $X; sh -c 'cat t/g | head -1' | sh", "t/g t/g/**"),
             ("ls t/*.sh | xargs sh", "t/*.sh t/*.sh/**"),
         ]);
     }
@@ -597,6 +605,13 @@ mod tests {
             "mine src/*.c",
             "[ -f src/x.sh ] && test -x ./x.sh && type ./x.sh",
             "sha256sum src/x.py; stat -c %s src/x.js; yq .a x.yml; python3 -m json.tool a.json",
+            ". ~/.cargo/env && ! grep -rn TODO src/ | grep -v allowed",
+            "~/.cargo/bin/cargo test && test \"$(grep -rc TODO src/)\" = 0",
+            "/tmp/t/debug/x && if [ -n \"`git ls-files src`\" ]; then exit 1; fi",
+            "n=$(cat src/*.rs | wc -l); ~/.cargo/bin/x $n",
+            "sh \"$S\" && find src -name '*.rs' && test $(find src | wc -l) -lt 9",
+            "sh \"$S\" && diff <(sort src/a) <(sort src/b) | head",
+            "sh \"$S\" && echo \"$(head -1 src/a)\" | cat",
         ] {
             let found = named(&Code::of_check(check));
             let found: Vec<_> = found

@@ -2,6 +2,7 @@
 //! what it cannot make out ends up as words that name no file. Pure.
 
 mod braces;
+mod handed;
 mod known;
 
 pub use known::is_assignment;
@@ -62,8 +63,12 @@ pub struct Command {
     pub text: Option<String>,
     /// What it prints goes into the next command.
     pub is_piped: bool,
-    /// What it prints goes into the next command, a word, or a file.
+    /// What it prints goes into a program, a word or a file, and could be run in the end.
     pub hands_on: bool,
+    /// What it prints goes into a file or a here-document.
+    is_kept: bool,
+    /// In how many substitutions it stands.
+    depth: usize,
     /// Number of the here-document that it reads.
     here: Option<usize>,
 }
@@ -80,15 +85,29 @@ impl Command {
 
 /// Takes `text` apart.
 pub fn items(text: &str) -> Vec<Item> {
-    items_given(text, &[], None)
+    items_given(text, &Given::default())
 }
 
-/// Takes `text` apart whose arguments are these, the first of them being its `$0`, and whose `$HOME` may be known.
-pub fn items_given(text: &str, arguments: &[String], home: Option<&str>) -> Vec<Item> {
+/// What is known of a text before it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// Its arguments, the first of them being its `$0`.
+    pub arguments: &'a [String],
+    /// What `$HOME` is, where that is known.
+    pub home: Option<&'a str>,
+    /// Somebody may read what it prints.
+    pub is_read: bool,
+}
+
+/// Takes `text` apart of which this is known.
+pub fn items_given(text: &str, given: &Given) -> Vec<Item> {
     let mut lexer = Lexer::new(text, 0);
-    lexer.known.give(arguments, home);
+    lexer.known.give(given.arguments, given.home);
     lexer.list(false);
-    lexer.finished()
+    let is_read = given.is_read || lexer.reads_group;
+    let mut items = lexer.finished();
+    handed::tell(&mut items, is_read);
+    items
 }
 
 /// How a here-document is to be read.
@@ -133,6 +152,8 @@ struct Lexer {
     texts: Vec<String>,
     /// The files that output goes into.
     written: Vec<String>,
+    /// What the commands of a subshell print goes on.
+    reads_group: bool,
     known: Known,
 }
 
@@ -146,6 +167,7 @@ impl Lexer {
             heredocs: Vec::new(),
             texts: Vec::new(),
             written: Vec::new(),
+            reads_group: false,
             known: Known::default(),
         }
     }
@@ -200,8 +222,8 @@ impl Lexer {
                 }
                 '|' if self.peek_second() != Some('|') => {
                     self.at += 1;
+                    self.reads_group |= command.words.is_empty();
                     command.is_piped = true;
-                    command.hands_on = true;
                     self.flush(&mut command);
                 }
                 ';' if matches!(self.peek_second(), Some(';' | '&')) => {
@@ -292,7 +314,7 @@ impl Lexer {
 
     fn flush(&mut self, command: &mut Command) {
         let mut command = std::mem::take(command);
-        command.hands_on |= self.depth > 0;
+        command.depth = self.depth;
         if !command.words.is_empty() {
             self.known.command(&command.words);
             self.items.push(Item::Command(command));
@@ -347,7 +369,14 @@ impl Lexer {
             }
         }
         self.written.append(&mut inner.written);
-        self.items.append(&mut inner.finished());
+        self.reads_group |= inner.reads_group;
+        let mut items = inner.finished();
+        for item in &mut items {
+            if let Item::Command(command) = item {
+                command.is_kept = true;
+            }
+        }
+        self.items.append(&mut items);
     }
 
     fn word_or_descriptor(&mut self, command: &mut Command) {
@@ -435,7 +464,8 @@ impl Lexer {
             }
             "<<<" => command.text = Some(target),
             ">" | ">>" | ">|" if is_number("1") => {
-                command.hands_on |= target != "/dev/null";
+                self.reads_group |= command.words.is_empty();
+                command.is_kept |= target != "/dev/null";
             }
             _ => {}
         }
@@ -665,6 +695,7 @@ impl Lexer {
         inner.known.clone_from(&self.known);
         inner.list(false);
         self.written.append(&mut inner.written);
+        self.reads_group |= inner.reads_group;
         let mut items = vec![Item::Open];
         items.append(&mut inner.finished());
         items.push(Item::Close);

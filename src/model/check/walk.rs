@@ -133,7 +133,12 @@ impl Walk {
         let open = self.dirs.len();
         let arguments = std::mem::take(&mut self.arguments);
         let root = self.places.root.clone();
-        for item in shell::items_given(text, &arguments, root.home()) {
+        let given = shell::Given {
+            arguments: &arguments,
+            home: root.home(),
+            is_read: self.nesting > 1,
+        };
+        for item in shell::items_given(text, &given) {
             match item {
                 Item::Open => self.dirs.push(self.place()),
                 Item::Close if self.dirs.len() > open => {
@@ -414,7 +419,10 @@ impl Walk {
     /// Remembers what goes on from a command, and where.
     fn hand_on(&mut self, command: &Command, words: &[String], piped: Option<&Vec<String>>) {
         let is_copy = words.first().is_some_and(|word| copies(&stem(word)));
-        let is_search = words.first().is_some_and(|word| stem(word) == "find");
+        let calls =
+            |word: &String| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        let is_find = words.first().is_some_and(|word| stem(word) == "find");
+        let is_search = is_find && words.iter().any(calls);
         if command.hands_on && !words.is_empty() || is_copy || is_search {
             self.handed_on.push(Call::of(self.dir(), words.to_vec()));
         }

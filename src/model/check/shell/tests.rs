@@ -146,6 +146,18 @@ fn what_goes_on_from_a_command_is_told() {
         ("a | b || c", "a"),
         ("a >b; c 2>d; e >/dev/null; f 1>>g", "a f"),
         ("x $(a) `b`; c", "a b"),
+        ("cat a | grep b | head", ""),
+        ("cat a | grep b | sh", "cat_a grep_b"),
+        ("cat a | grep -vq b | sh", "grep_-vq_b"),
+        (
+            "if ! test \"$(cat a | tr x y)\" = b; then c | d; fi",
+            "then_c",
+        ),
+        ("x=$(cat a | wc -l) y; cat b | sort >c", "wc_-l cat_b sort"),
+        ("echo $(sort a) | sh; echo $(sort b)", "sort_a echo_$"),
+        ("cat a | (head -1; sh)", "cat_a"),
+        ("for x in $(ls a | sort); do b; done", "ls_a sort"),
+        ("while cat a | head; do b; done >c", "while_cat_a done"),
     ] {
         let items = items(text);
         let commands = items.iter().filter_map(|item| match item {
