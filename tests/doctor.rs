@@ -192,6 +192,41 @@ fn an_agent_of_the_users_own_is_never_started() {
 }
 
 #[test]
+fn the_agent_that_a_run_is_to_call_is_looked_at() {
+    let repo = with_agent("echo 1");
+    install(&repo, "mine", "touch \"$OUT/started\"");
+    let looked_at = |agent: &str, code| {
+        let run = repo
+            .evolve(&["doctor", "--json", "--agent", agent])
+            .expect(code);
+        let page: Value = serde_json::from_str(&run.stdout).unwrap();
+        let findings = page["findings"].as_array().unwrap();
+        let found = findings.iter().find(|one| one["about"] == "agents");
+        let word = |key: &str| found.unwrap()[key].as_str().unwrap().to_owned();
+        format!("{}: {}", word("level"), word("message"))
+    };
+    assert_eq!(
+        looked_at("mine --fast", 0),
+        "ok: mine --fast would be called"
+    );
+    assert!(!repo.out("started").exists());
+    assert_eq!(looked_at("claude", 0), "ok: claude would be called");
+    let said = looked_at("codex", 10);
+    assert!(
+        said.starts_with("problem: ") && said.contains("codex is not installed"),
+        "{said}"
+    );
+    let said = looked_at("nothing-of-this-name -x", 10);
+    assert!(
+        said.starts_with("problem: ") && said.contains("nothing-of-this-name"),
+        "{said}"
+    );
+    repo.evolve(&["doctor", "--agent", " "]).expect(2);
+    let said = repo.error(2, &["--agent=mine", "doctor"]);
+    assert!(said.contains("write --agent after `doctor`"), "{said}");
+}
+
+#[test]
 fn without_git_on_the_path_it_answers_all_the_same() {
     let repo = with_agent("echo 1");
     fs::remove_file(repo.outside().join("bin/git")).unwrap();

@@ -84,16 +84,16 @@ impl Arguments {
             refuse_not_utf8(&error, &words);
             in_our_words(readable(error, &words)).exit()
         });
-        if let Some((command, behind)) = matches.subcommand()
+        if let Some((command, _)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
                 .into_iter()
-                .chain(SHARED.into_iter().filter(|it| !has(behind, it)))
+                .chain(SHARED.into_iter().filter(|it| !has(command, it)))
                 .find(|option| is_typed(&matches, option))
         {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
-                _ if has(behind, &option[2..].replace('-', "_")) => {
+                _ if has(command, &option[2..].replace('-', "_")) => {
                     format!("write {option} after `{command}`")
                 }
                 "--goals" | "--jobs" | "--progress" | "--junit" => {
@@ -221,8 +221,11 @@ fn refuse(error: &Error) -> ! {
 }
 
 /// Says whether a command has an option.
-fn has(command: &ArgMatches, option: &str) -> bool {
-    command.try_contains_id(option).is_ok()
+fn has(command: &str, option: &str) -> bool {
+    // What was read of a command says so in a debug build only.
+    let grammar = Arguments::command();
+    let command = grammar.find_subcommand(command);
+    command.is_some_and(|it| it.get_arguments().any(|one| one.get_id() == option))
 }
 
 fn is_typed(matches: &ArgMatches, option: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::cli::complete;
 use crate::cli::init::InitOptions;
 use crate::cli::options::Progress;
 use crate::cli::options::{
-    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, cycle,
+    AgentOption, Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, cycle,
 };
 use crate::cli::search::SearchCommand;
 use crate::model::since::Since;
@@ -56,6 +56,8 @@ pub(super) enum Command {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        agent: AgentOption,
         #[command(flatten)]
         file: GoalsOption,
     },
@@ -173,6 +175,7 @@ impl Command {
                 jobs: checks.jobs,
                 progress: progress.progress,
                 junit: report.junit.clone(),
+                ..Shared::default()
             },
             Command::Undo {
                 file,
@@ -199,9 +202,13 @@ impl Command {
             },
             Command::Validate { file }
             | Command::Status { file, .. }
-            | Command::Doctor { file, .. }
             | Command::Retry { file, .. } => Shared {
                 goals: file.goals.clone(),
+                ..Shared::default()
+            },
+            Command::Doctor { file, agent, .. } => Shared {
+                goals: file.goals.clone(),
+                agent: agent.agent.clone(),
                 ..Shared::default()
             },
             Command::Demo { progress, .. } => Shared {
@@ -238,6 +245,7 @@ pub(super) enum Demonstration {
 /// Options of the loop that some commands have, too.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
+    agent: Option<String>,
     goals: Option<PathBuf>,
     jobs: Option<usize>,
     progress: Option<Progress>,
@@ -247,6 +255,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Puts them in the place of those that stand before the command: behind it they count more.
     pub(super) fn apply(self, global: &mut Global, run: &mut RunOptions) {
+        run.agent.agent = self.agent.or(run.agent.agent.take());
         global.file.goals = self.goals.or(global.file.goals.take());
         run.checks.jobs = self.jobs.or(run.checks.jobs);
         run.progress.progress = self.progress.or(run.progress.progress);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::options::{
-    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
+    AgentOption, Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
 };
 use crate::cli::start::run_loop;
 use crate::effects::git::Git;
@@ -56,10 +56,12 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
         dry_run: false,
         skip_baseline: false,
         test_first: false,
-        agent: Some(format!(
-            "sh {}",
-            text::shell_word(agent.as_os_str().as_bytes())
-        )),
+        agent: AgentOption {
+            agent: Some(format!(
+                "sh {}",
+                text::shell_word(agent.as_os_str().as_bytes())
+            )),
+        },
         checks: JobsOption { jobs: None },
         progress,
         report: JunitOption::default(),

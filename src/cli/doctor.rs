@@ -174,7 +174,7 @@ impl Plan {
         let file = file.unwrap_or_default();
         let user = seen.config.as_ref().and_then(|read| read.as_ref().ok());
         let user = user.cloned().unwrap_or_default();
-        let flag = run.agent.clone().map(AgentSpec::Line);
+        let flag = run.agent.agent.clone().map(AgentSpec::Line);
         Plan {
             wish: effective_sandbox(run, &file, &user),
             is_isolated: file.isolate.or(user.isolate).unwrap_or_default(),

@@ -87,6 +87,22 @@ pub(super) struct JunitOption {
     pub(super) junit: Option<PathBuf>,
 }
 
+/// Who fixes.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct AgentOption {
+    /// The agent: claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo, one that the configuration adds, or a
+    /// command line with the brief on its stdin [default: the first known one that is installed]
+    #[arg(
+        long,
+        value_name = "AGENT",
+        env = "EVOLVE_AGENT",
+        hide_env_values = true,
+        value_parser = agent,
+        add = ArgValueCompleter::new(complete::agents)
+    )]
+    pub(super) agent: Option<String>,
+}
+
 /// Options of the loop.
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunOptions {
@@ -102,17 +118,8 @@ pub(super) struct RunOptions {
     /// Ask the agent for a failing test first
     #[arg(long)]
     pub(super) test_first: bool,
-    /// The agent: claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo, one that the configuration adds, or a
-    /// command line with the brief on its stdin [default: the first known one that is installed]
-    #[arg(
-        long,
-        value_name = "AGENT",
-        env = "EVOLVE_AGENT",
-        hide_env_values = true,
-        value_parser = agent,
-        add = ArgValueCompleter::new(complete::agents)
-    )]
-    pub(super) agent: Option<String>,
+    #[command(flatten)]
+    pub(super) agent: AgentOption,
     #[command(flatten)]
     pub(super) checks: JobsOption,
     #[command(flatten)]

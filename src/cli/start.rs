@@ -356,7 +356,7 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         true => Settings::default(),
         false => user_config()?,
     };
-    let agent = run.agent.clone().map(AgentSpec::Line);
+    let agent = run.agent.agent.clone().map(AgentSpec::Line);
     Ok(Settled {
         agent: agent
             .or_else(|| file.agent.clone())
