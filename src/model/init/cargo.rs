@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::offer::{Proposal, Role};
-use super::{Found, Look, Wishes, first_of, has, homes, join, text_at, toml};
+use super::{Found, Look, Wishes, first_of, has, homes, is_within, join, split, text_at, toml};
 
 const INSTALL: &str = "see https://rustup.rs";
+/// How many files are read to tell whether they need a nightly compiler.
+const MOST_READ: usize = 200;
 
 /// One Cargo project.
 struct Project<'a> {
@@ -70,6 +72,7 @@ impl Project<'_> {
     /// What Cargo itself tells.
     fn checks(&self) -> Vec<Proposal> {
         let Project { all, locked, .. } = self;
+        let (targets, source) = self.linted();
         let formats = if all.is_empty() {
             "cargo fmt --check"
         } else {
@@ -87,8 +90,9 @@ impl Project<'_> {
             self.goal(
                 Role::Lint,
                 "clippy-clean",
-                &format!("cargo clippy --quiet{all} --all-targets{locked} -- -D warnings"),
+                &format!("cargo clippy --quiet{all}{targets}{locked} -- -D warnings"),
             )
+            .seen_in(source)
             .says("Clippy has nothing to say")
             .same_as(&["cargo clippy"])
             .needs(self.look, "cargo-clippy", "rustup component add clippy"),
@@ -104,6 +108,46 @@ impl Project<'_> {
                 .same_as(&["cargo fmt"])
                 .needs(self.look, "cargo-fmt", "rustup component add rustfmt"),
         ]
+    }
+
+    /// Returns which targets clippy looks at, and what the goal is seen in: all of them, or without benches where those alone need what
+    /// only a nightly compiler has.
+    fn linted(&self) -> (&'static str, String) {
+        let pinned = ["rust-toolchain.toml", "rust-toolchain"].map(|name| join(self.home, name));
+        let mut pinned = pinned.iter().filter_map(|path| self.look.read(path));
+        let all = || (" --all-targets", self.source.clone());
+        if pinned.any(|text| text.contains("nightly")) {
+            return all();
+        }
+        let own = self.look.files().iter();
+        let own = own.filter(|path| path.ends_with(".rs") && is_within(path, self.home));
+        let (benches, others): (Vec<&String>, Vec<&String>) =
+            own.partition(|path| path.split('/').any(|part| part == "benches"));
+        let is_for_nightly = |path: &&&String| {
+            let text = self.look.read(path).unwrap_or_default();
+            text.lines().any(|line| line.starts_with("#![feature("))
+        };
+        let Some(bench) = benches.iter().take(MOST_READ).find(is_for_nightly) else {
+            return all();
+        };
+        // What builds nothing else without it is nightly's as a whole.
+        let is_root = |path: &&&String| {
+            let is_named = matches!(split(path).1, "lib.rs" | "main.rs");
+            let mut folders = path.split('/');
+            is_named || folders.any(|part| matches!(part, "bin" | "examples" | "tests"))
+        };
+        let mut roots = others.iter().filter(is_root).take(MOST_READ);
+        if roots.any(|path| is_for_nightly(&path)) {
+            return all();
+        }
+        let has_library = others.iter().any(|path| split(path).1 == "lib.rs");
+        let targets = match has_library {
+            true => " --lib --bins --tests --examples",
+            false => " --bins --tests --examples",
+        };
+        let source = &self.source;
+        let why = format!("{source}, without benches as {bench} needs a nightly compiler");
+        (targets, why)
     }
 
     /// Tests, run by nextest where the project is set up for it.

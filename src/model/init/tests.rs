@@ -206,6 +206,44 @@ fn cargo_builds_tests_lints_and_documents() {
 }
 
 #[test]
+fn clippy_leaves_out_benches_that_alone_need_a_nightly_compiler_and_says_so() {
+    const FEATURE: &str = "#![feature(test)]\nextern crate test;\n";
+    let bench = ("benches/b.rs", FEATURE);
+    let all = "--all-targets";
+    for (others, expected) in [
+        (vec![bench], "--bins --tests --examples"),
+        (
+            vec![bench, ("src/lib.rs", "")],
+            "--lib --bins --tests --examples",
+        ),
+        (vec![bench, ("src/lib.rs", FEATURE)], all),
+        (vec![bench, ("tests/a.rs", FEATURE)], all),
+        (vec![bench, ("rust-toolchain", "nightly-2026-01-01")], all),
+        (
+            vec![
+                ("benches/b.rs", "// #![feature(test)]\n"),
+                ("src/lib.rs", ""),
+            ],
+            all,
+        ),
+    ] {
+        let files = [vec![("Cargo.toml", "")], others].concat();
+        let found = propose(&Files::of(&files), &PLAIN);
+        reads_back(&found);
+        let mut goals = found.proposals.iter();
+        let lint = goals.find(|one| one.id == "clippy-clean").unwrap();
+        assert_eq!(
+            lint.check,
+            format!("cargo clippy --quiet {expected} -- -D warnings"),
+            "{files:?}"
+        );
+        let why = "Cargo.toml, without benches as benches/b.rs needs a nightly compiler";
+        let source = if expected == all { "Cargo.toml" } else { why };
+        assert_eq!(lint.source, source, "{files:?}");
+    }
+}
+
+#[test]
 fn scripts_of_package_json_are_run_by_the_manager_of_the_lock_file() {
     let package = r#"{"name": "x", "scripts": {"test": "node --test", "lint": "eslint . --fix", "lint:check": "eslint .",
         "build": "tsc", "typecheck": "tsc --noEmit", "docs:build": "typedoc --watch"}}"#;
