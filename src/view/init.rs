@@ -222,7 +222,10 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
             ODD,
             "no tool of this repository runs yet: look at the commands that wait, and take the # away before what may run",
         ),
-        (_, true) => head(ODD, "no tool of this repository could run: see above"),
+        (_, true) => head(
+            ODD,
+            "no tool of this repository can run here yet: \"not now\" above says what each of them lacks",
+        ),
         (Some(false) | None, false) => String::new(),
     };
     let cells = steps.iter().map(|(command, why)| {
@@ -343,6 +346,29 @@ mod tests {
                 .collect();
             assert_eq!(wide, Vec::<&str>::new(), "{width}");
         }
+    }
+
+    #[test]
+    fn where_nothing_runs_it_says_where_the_reasons_stand() {
+        let known = Known {
+            file: None,
+            passes: None,
+            is_bare: true,
+            is_unknown: false,
+            waits: false,
+            agent: Err("there is none"),
+        };
+        let said = anstream::adapter::strip_str(&next(known, None)).to_string();
+        let words = "no tool of this repository can run here yet: \"not now\" above says what each of them lacks\n";
+        assert!(said.contains(words), "{said}");
+        let found = propose(
+            &Much(vec!["go.mod".to_owned()]),
+            &Wishes {
+                coverage: 80.0,
+                from_ci: false,
+            },
+        );
+        assert!(written(&found, "GOALS.yaml", false, None).contains("not now, and commented out:"));
     }
 
     #[test]
