@@ -18,6 +18,8 @@ pub struct Call {
     pub stdin: Option<String>,
     /// The text on its standard input.
     pub text: Option<String>,
+    /// That text stands there as the program reads it.
+    pub is_verbatim: bool,
     /// The words of the commands whose output is its standard input.
     pub piped: Vec<String>,
     /// Files that hold its arguments.
@@ -48,6 +50,7 @@ impl Call {
             words,
             stdin: None,
             text: None,
+            is_verbatim: false,
             piped: Vec::new(),
             lists: Vec::new(),
             is_fed: false,

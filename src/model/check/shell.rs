@@ -61,6 +61,8 @@ pub struct Command {
     pub stdin: Option<String>,
     /// The text it reads as standard input: a here-document.
     pub text: Option<String>,
+    /// That text stands there as the command reads it.
+    pub is_verbatim: bool,
     /// What it prints goes into the next command.
     pub is_piped: bool,
     /// What it prints goes into a program, a word or a file, and could be run in the end.
@@ -148,8 +150,8 @@ struct Lexer {
     items: Vec<Item>,
     /// The here-documents whose bodies begin after this line.
     heredocs: Vec<HereDocument>,
-    /// The here-documents so far.
-    texts: Vec<String>,
+    /// The here-documents so far, and whether nothing in them stands for anything else.
+    texts: Vec<(String, bool)>,
     /// The files that output goes into.
     written: Vec<String>,
     /// What the commands of a subshell print goes on.
@@ -178,7 +180,9 @@ impl Lexer {
             if let Item::Command(command) = item
                 && let Some(number) = command.here.take()
             {
-                command.text = self.texts.get(number).cloned();
+                let (text, is_verbatim) = self.texts.get(number).cloned().unzip();
+                command.text = text;
+                command.is_verbatim = is_verbatim.unwrap_or_default();
             }
         }
         self.items
@@ -348,7 +352,8 @@ impl Lexer {
             if !here.is_quoted {
                 self.expand_text(&text);
             }
-            self.texts.push(text);
+            let is_verbatim = here.is_quoted || !text.contains(['$', '`', '\\']);
+            self.texts.push((text, is_verbatim));
         }
     }
 
@@ -462,7 +467,10 @@ impl Lexer {
                     is_quoted,
                 });
             }
-            "<<<" => command.text = Some(target),
+            "<<<" => {
+                command.is_verbatim = !target.contains([UNKNOWN, SELF, EACH, PRINTED]);
+                command.text = Some(target);
+            }
             ">" | ">>" | ">|" if is_number("1") => {
                 self.reads_group |= command.words.is_empty();
                 command.is_kept |= target != "/dev/null";

@@ -300,6 +300,7 @@ impl Walk {
             walk.push(Call {
                 stdin,
                 text: command.text.clone(),
+                is_verbatim: command.is_verbatim,
                 piped: piped.unwrap_or_default(),
                 lists,
                 is_fed,

@@ -42,6 +42,8 @@ pub struct Done {
     pub does: Does,
     /// The folder below the root in which it runs; none where that lies outside, or is not known.
     pub dir: Option<String>,
+    /// The text that it reads, a here-document, where that stands there as it is.
+    pub text: Option<String>,
 }
 
 impl Done {
@@ -86,6 +88,7 @@ fn done_by(code: &Code) -> Vec<Done> {
         does: does(call),
         words: call.words.clone(),
         dir: call.dir.clone(),
+        text: call.text.clone().filter(|_| call.is_verbatim),
     });
     done.collect()
 }

@@ -180,9 +180,11 @@ impl Command<'_> {
             let folder = text::cut(folder, SHOWN);
             return Some(format!("`mkdir {folder}` fails where it ran before"));
         }
-        let known = match called::tasks(one) {
-            Some(tasks) => self.knows_tasks(dir, one, &tasks),
-            None => self.knows(dir, words, one.does),
+        let code = one.text.as_deref().filter(|_| takes_code(words));
+        let known = match (called::tasks(one), code) {
+            (Some(tasks), _) => self.knows_tasks(dir, one, &tasks),
+            (None, Some(code)) => Known::of(modes::only_reads(code)),
+            (None, None) => self.knows(dir, words, one.does),
         };
         match known {
             Known::Yes => None,
@@ -539,6 +541,16 @@ impl Interpreter {
         }
         Given::Unknown
     }
+}
+
+/// Says whether Python takes its code from standard input: `python3 - ARGUMENTS`.
+fn takes_code(words: &[String]) -> bool {
+    let is_flag = |word: &&String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        !letters.is_empty() && letters.chars().all(|c| "BEIObdqsu".contains(c))
+    };
+    let operand = words[1..].iter().find(|word| !is_flag(word));
+    matches!(stem(name_of(words)), "python" | "pypy") && operand.is_none_or(|word| word == "-")
 }
 
 /// Says whether git is asked for something, and not told to change it.

@@ -126,7 +126,7 @@ static OPENS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// The modules that Python imports.
 static IMPORTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:from\s+(?<from>[\w.]+)\s+)?import\s+(?<all>[\w., ]+)")
+    Regex::new(r"\b(?:from\s+(?<from>[\w.]+)\s+)?import\s+(?<all>[\w., (*]+)")
         .expect("BUG: a pattern of ours is no pattern")
 });
 
@@ -380,7 +380,14 @@ mod tests {
             ("from pathlib import Path; Path('a').open(m)", false),
             ("print if s/:0$//", true),
             ("END { exit 1 if $n > 3 } $n++ if length > 100", true),
+            (
+                "import json, sys\nwith open('a.json') as f:\n    json.load(f)\nsys.exit(1)\n",
+                true,
+            ),
+            ("from re import (match)", true),
             ("import x", false),
+            ("from x import *", false),
+            ("from x import (\n    y,\n)", false),
             ("import os; os.system('x')", false),
             ("import os, x", false),
             ("from pathlib import Path; Path('a').write_text('')", false),

@@ -92,6 +92,10 @@ fn scripts_that_only_look_run_at_once() {
         "fail=0\nfor url in $(grep -rhoE 'https://[^ )]+' docs | sort -u); do\n  \
             code=$(curl -s -o /dev/null -w '%{http_code}' --max-time 20 \"$url\")\n  [[ $code == 2* ]] || fail=1\ndone\nexit $fail",
         "for f in $(git ls-files '*.json'); do\n  python3 -c 'import json, sys; json.load(open(sys.argv[1]))' \"$f\" || exit 1\ndone",
+        // Code of Python's that stands in it.
+        "python3 - \"$1\" docs <<'EOF'\nimport json, sys\ndata = json.load(open('a.json'))\n\
+            if not isinstance(data, dict):\n    print('no $dict')\n    sys.exit(1)\nEOF",
+        "python3 -B <<-EOF\n\tfrom pathlib import Path\n\tassert Path('a.json').read_text()\n\tEOF\ngrep x y",
         "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
         // Node's packages.
         "npx --no-install tsc --noEmit\nnode_modules/.bin/eslint .\nnpx markdownlint '**/*.md' --ignore node_modules",
@@ -134,6 +138,16 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
             "python3 -c 'import x; x.run()'",
             unknown("python3 -c 'import x; x.run()'"),
         ),
+        (
+            "python3 - <<'EOF'\nimport os\nos.remove('a')\nEOF",
+            unknown("python3 -"),
+        ),
+        ("python3 - <<EOF\nprint($CODE)\nEOF", unknown("python3 -")),
+        (
+            "cat x.py | python3 - <<'EOF'\nfrom x import *\nEOF",
+            unknown("python3 -"),
+        ),
+        ("python3 - < x.py", unknown("python3 -")),
         ("docker run --rm x lint", unknown("docker run --rm x lint")),
         ("cargo run -p x && grep x y", unknown("cargo run -p x")),
         (
