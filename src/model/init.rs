@@ -14,6 +14,7 @@ mod linters;
 mod more;
 mod node;
 mod offer;
+mod plainly;
 mod python;
 mod render;
 mod same;

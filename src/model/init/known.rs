@@ -11,6 +11,7 @@ use std::cell::Cell;
 
 use super::called::{self, NODE, Task, TextsOf};
 use super::offer::{MOST_TASKS, is_check, takes_one};
+use super::plainly::called_plainly;
 use super::writers;
 use crate::model::check::{self, Does, Done, of_module};
 use crate::model::init::{Look, has};
@@ -301,9 +302,11 @@ impl Command<'_> {
     ) -> Known {
         let texts = (self.texts_of)(&Task::of_script(path, Some(dir)));
         let path = check::join(dir, path).unwrap_or_default();
-        let mut strange = texts
-            .iter()
-            .filter_map(|text| self.strange_file(&path, text));
+        let run = texts.iter().map(|text| match rest.is_empty() {
+            true => called_plainly(text),
+            false => text.into(),
+        });
+        let mut strange = run.filter_map(|text| self.strange_file(&path, &text));
         match strange.next() {
             Some(why) => Known::Waits(why),
             None if !texts.is_empty() && is_check(name) => Known::Yes,

@@ -16,6 +16,7 @@ use super::offer::{
     AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
     tells_nothing,
 };
+use super::plainly::called_plainly;
 use super::python::ruff;
 use super::writers;
 use super::{Found, Look, split};
@@ -316,8 +317,9 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
     for path in all {
         let texts_of = |task: &Task| files.texts_of("", task);
         let body = look.read(path).unwrap_or_default();
-        let tells_nothing = || tells_nothing(&body, &texts_of).map(str::to_owned);
-        if let Some(why) = writers::of_script((path, &body), &texts_of).or_else(tells_nothing) {
+        let run = called_plainly(&body);
+        let tells_nothing = || tells_nothing(&run, &texts_of).map(str::to_owned);
+        if let Some(why) = writers::of_script((path, &run), &texts_of).or_else(tells_nothing) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }
@@ -335,12 +337,12 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
             .says(says)
             .seen_in(path)
             .same_as(&[path]);
-        found.proposals.push(
-            match known::strange_script(look, &texts_of, (path, &body)) {
+        found
+            .proposals
+            .push(match known::strange_script(look, &texts_of, (path, &run)) {
                 Some(why) => goal.lacks(why),
                 None => goal,
-            },
-        );
+            });
     }
 }
 

@@ -96,6 +96,9 @@ fn scripts_that_only_look_run_at_once() {
         "python3 - \"$1\" docs <<'EOF'\nimport json, sys\ndata = json.load(open('a.json'))\n\
             if not isinstance(data, dict):\n    print('no $dict')\n    sys.exit(1)\nEOF",
         "python3 -B <<-EOF\n\tfrom pathlib import Path\n\tassert Path('a.json').read_text()\n\tEOF\ngrep x y",
+        // What an argument asks for, which nobody gives.
+        "set -eu\nif [ \"${1:-}\" = --fix ]; then\n  cargo fmt\n  frobnicate src\n  exit\nfi\ncargo fmt --check",
+        "if [[ $1 == --update ]]; then\n  rm -rf src\nelse\n  grep x y\nfi",
         "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
         // Node's packages.
         "npx --no-install tsc --noEmit\nnode_modules/.bin/eslint .\nnpx markdownlint '**/*.md' --ignore node_modules",
@@ -148,6 +151,14 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
             unknown("python3 -"),
         ),
         ("python3 - < x.py", unknown("python3 -")),
+        (
+            "if [ \"$1\" = --fix ]; then\n  frobnicate\nelse\n  rm -rf src\nfi",
+            changes("rm -rf src"),
+        ),
+        (
+            "if [ \"$1\" != --check ]; then\n  frobnicate\nfi\ngrep x y",
+            unknown("frobnicate"),
+        ),
         ("docker run --rm x lint", unknown("docker run --rm x lint")),
         ("cargo run -p x && grep x y", unknown("cargo run -p x")),
         (
@@ -180,6 +191,22 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
         ),
     ] {
         assert_eq!(why(body), Some(expected), "{body}");
+    }
+}
+
+#[test]
+fn a_branch_for_an_argument_counts_for_who_gives_one() {
+    let script = "#!/bin/sh\nif [ \"$1\" = --deep ]; then\n  frobnicate\nfi\ngrep x y\n";
+    for (call, id, waits) in [("", "check-it", false), (" --deep", "check-a", true)] {
+        let recipe = format!("check-a:\n\tsh scripts/check-it.sh{call}\n");
+        let files = [
+            ("Makefile", recipe.as_str()),
+            ("scripts/check-it.sh", script),
+        ];
+        let files = Files::of(&files).without(&["shellcheck"]);
+        let found = propose(&files, &PLAIN);
+        let goal = found.proposals.iter().find(|one| one.id == id);
+        assert_eq!(goal.unwrap().missing.is_some(), waits, "{call}");
     }
 }
 
