@@ -407,6 +407,36 @@ fn what_is_not_installed_stands_commented_out_with_the_reason() {
 }
 
 #[test]
+fn tests_that_need_the_project_installed_wait_where_python_does_not_find_it() {
+    let files = [
+        ("pyproject.toml", "[project]\nname = \"calc\"\n"),
+        ("src/calc/__init__.py", ""),
+        ("tests/test_calc.py", "import pytest\nimport calc\n"),
+    ];
+    let question = "[ \"$1 $3\" = '-c calc' ] && [ \"$PWD\" = / ] && echo";
+    for (answer, runs) in [("found", true), ("missing", false), ("odd", true)] {
+        let python = format!("{question} {answer}");
+        let repo = with(
+            &files,
+            &[("python3.99", &python), ("python3", "echo missing")],
+        );
+        let bin = repo.outside().join("bin");
+        let script = format!("#!{}\n", bin.join("python3.99").display());
+        fs::write(bin.join("pytest"), script).unwrap();
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(bin.join("pytest"), executable).unwrap();
+        let said = repo.answer(&["init", "--no-measure"]);
+        let words = "tests-pass  calc is not installed: pip install --editable .\n";
+        assert_eq!(said.contains(words), !runs, "{answer}: {said}");
+        assert_eq!(
+            ids(&repo).contains(&"tests-pass".to_owned()),
+            runs,
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn an_existing_file_is_never_written_over() {
     let repo = cargo();
     repo.write("GOALS.yaml", "# mine\n");

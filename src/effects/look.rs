@@ -1,19 +1,33 @@
 //! How `evolve init` asks the disk: git's listing, small text files without following links, programs on the PATH.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::effects::repo::Repo;
 use crate::effects::{files, program};
 use crate::error::Result;
 use crate::model::init::Look;
-use crate::model::{ledger, text};
+use crate::model::{check, ledger, text};
 
 /// The most bytes of a file that are read; a longer one is no manifest of anybody's.
 const READ_LIMIT: u64 = 1 << 20;
 /// The most files that are listed.
 const MOST_FILES: usize = 200_000;
+/// How many bytes of a program tell what runs it, and of an answer what it is.
+const HEAD: u64 = 1024;
+/// How long Python may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What Python is asked. What lies in the folder itself does not count, and nothing of the module is run.
+const QUESTION: &str = "import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
+    print('missing' if importlib.util.find_spec(sys.argv[1]) is None else 'found')";
+const MISSING: &str = "missing";
 
 /// A working tree that is looked at.
 pub struct Disk {
@@ -73,6 +87,47 @@ pub fn untracked(repo: &Repo) -> Result<Vec<String>> {
     Ok(paths.map(str::to_owned).collect())
 }
 
+/// Returns the Python that a program is, or is a script for; of any other program that on the PATH, which it may call.
+fn python_of(program: &Path) -> Option<PathBuf> {
+    let is_python = |path: &Path| {
+        let name = path.file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"))
+    };
+    if is_python(program) {
+        return Some(program.to_owned());
+    }
+    let mut start = Vec::new();
+    let file = fs::File::open(program).ok()?;
+    file.take(HEAD).read_to_end(&mut start).ok()?;
+    let start = String::from_utf8_lossy(&start);
+    let named = check::interpreter(&start).map(PathBuf::from);
+    let named = named.filter(|path| is_python(path));
+    named.or_else(|| which::which_global("python3").ok())
+}
+
+/// Asks a Python whether it finds a module, from where none of the repository's lies. One that does not answer in time finds all.
+fn finds_module(python: &Path, module: &str) -> bool {
+    let mut asked = Command::new(python);
+    asked.args(["-c", QUESTION, module]).current_dir("/");
+    asked.stdin(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = asked.stdout(Stdio::piped()).spawn() else {
+        return true;
+    };
+    let (sender, receiver) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut said = String::new();
+            let read = stdout.take(HEAD).read_to_string(&mut said);
+            let _ = sender.send(read.map(|_| said));
+        });
+    }
+    let said = receiver.recv_timeout(PATIENCE);
+    // What has answered is over.
+    let _ = child.kill();
+    let _ = child.wait();
+    !matches!(said, Ok(Ok(said)) if said.trim() == MISSING)
+}
+
 impl Look for Disk {
     fn files(&self) -> &[String] {
         &self.files
@@ -103,6 +158,15 @@ impl Look for Disk {
 
     fn finds(&self, program: &str) -> bool {
         program::is_found(program)
+    }
+
+    fn imports(&self, program: &str, module: &str) -> bool {
+        let path = match program.contains('/') {
+            true => Some(self.root.join(program)),
+            false => which::which_global(program).ok(),
+        };
+        let python = path.and_then(|path| python_of(&path));
+        python.is_none_or(|python| finds_module(&python, module))
     }
 
     fn is_set(&self, variable: &str) -> bool {

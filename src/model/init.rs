@@ -87,6 +87,9 @@ pub trait Look {
     fn is_executable(&self, path: &str) -> bool;
     /// Says whether a program of this name is on the PATH.
     fn finds(&self, program: &str) -> bool;
+    /// Says whether the Python that a program runs by, be it Python itself, finds a module by what is installed; `true` where that is not
+    /// known. The program is one on the PATH, or a path.
+    fn imports(&self, program: &str, module: &str) -> bool;
     /// Says whether a variable of the environment is set.
     fn is_set(&self, variable: &str) -> bool;
 }

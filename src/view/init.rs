@@ -294,6 +294,10 @@ mod tests {
             program.starts_with("cargo")
         }
 
+        fn imports(&self, _program: &str, _module: &str) -> bool {
+            true
+        }
+
         fn is_set(&self, _variable: &str) -> bool {
             false
         }

@@ -1,6 +1,7 @@
 //! Python: pytest or unittest, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
 //! files are, else from `.venv`, else from the PATH. Pure.
 
+mod installed;
 pub(super) mod ruff;
 mod tools;
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::offer::{Proposal, Role};
 use super::{Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, toml};
 use crate::model::text;
+use installed::By;
 
 /// What a Python project is known by.
 const FILES: [&str; 6] = [
@@ -313,7 +315,9 @@ impl<'a> Project<'a> {
         let by_pytest = configured.is_some() || self.names("pytest") || own.is_some();
         let source = configured.unwrap_or_else(|| first.to_string());
         if !by_pytest && let Some(test) = self.of_unittest(&tests) {
-            found.proposals.push(self.unittest(test));
+            let goal = self.unittest(test);
+            let goal = self.where_installed(goal, &tests, By::Unittest);
+            found.proposals.push(goal);
             return;
         }
         let goal = self
@@ -321,6 +325,7 @@ impl<'a> Project<'a> {
             .says("All tests pass")
             .seen_in(&source)
             .same_as(&["tox -e py"]);
+        let goal = self.where_installed(goal, &tests, By::Pytest);
         // A goal that runs outside of the environment does not tell the same as one that runs there.
         found.proposals.push(match own {
             Some(_) => goal,
@@ -332,7 +337,9 @@ impl<'a> Project<'a> {
             || self.has_file(".coveragerc")
             || is_measured
         {
-            found.proposals.push(self.coverage(is_measured, wishes));
+            let goal = self.coverage(is_measured, wishes);
+            let goal = self.where_installed(goal, &tests, By::Pytest);
+            found.proposals.push(goal);
         }
     }
 

@@ -83,6 +83,12 @@ impl Look for Files {
         !self.missing.contains(&program)
     }
 
+    fn imports(&self, program: &str, module: &str) -> bool {
+        !self
+            .missing
+            .contains(&format!("{program}: {module}").as_str())
+    }
+
     fn is_set(&self, _variable: &str) -> bool {
         false
     }
@@ -465,6 +471,98 @@ fn coverage_is_asked_of_pytest_unless_its_own_options_do() {
             format!("5 coverage-floor: {expected}"),
             "{file}"
         );
+    }
+}
+
+#[test]
+fn tests_of_a_python_project_wait_where_it_has_to_be_installed_and_is_not() {
+    const MISSING: &[&str] = &["pytest: calc", ".venv/bin/pytest: calc", "python3: calc"];
+    let project = ("pyproject.toml", "[project]\nname = 'calc'\n");
+    let source = ("src/calc/__init__.py", "");
+    let test = ("tests/test_a.py", "import pytest\nfrom calc import add\n");
+    let lacks = |why: &str| Some(format!("calc is not installed: {why}"));
+    let pip = || lacks("pip install --editable .");
+    for (files, expected) in [
+        (vec![project, source, test], pip()),
+        (vec![project, ("src/calc.py", ""), test], pip()),
+        // Without a folder of its own for sources, it depends on where the tests are.
+        (vec![project, ("calc/__init__.py", ""), test], pip()),
+        (
+            vec![
+                project,
+                source,
+                test,
+                ("!.venv/bin/pytest", ""),
+                ("!.venv/bin/python", ""),
+            ],
+            lacks(".venv/bin/pip install --editable ."),
+        ),
+        (
+            vec![
+                project,
+                source,
+                ("tests/test_a.py", "import unittest\nfrom calc.a import b\n"),
+            ],
+            pip(),
+        ),
+        (vec![("requirements.txt", ""), source, test], None),
+        (vec![project, test], None),
+        (
+            vec![project, source, ("tests/test_a.py", "import pytest\n")],
+            None,
+        ),
+        (
+            vec![
+                project,
+                source,
+                test,
+                ("uv.lock", ""),
+                ("requirements.txt", "pytest"),
+            ],
+            None,
+        ),
+        (
+            vec![
+                project,
+                source,
+                test,
+                ("pytest.ini", "[pytest]\npythonpath = src\n"),
+            ],
+            None,
+        ),
+        (
+            vec![
+                project,
+                source,
+                test,
+                ("tests/conftest.py", "import sys\nsys.path.append('src')\n"),
+            ],
+            None,
+        ),
+        (
+            vec![project, ("calc.py", ""), test, ("conftest.py", "")],
+            None,
+        ),
+        (
+            vec![project, ("calc.py", ""), test, ("tests/__init__.py", "")],
+            None,
+        ),
+        (
+            vec![
+                project,
+                ("calc.py", ""),
+                ("tests/test_a.py", "import unittest, calc\n"),
+            ],
+            None,
+        ),
+    ] {
+        let found = propose(&Files::of(&files).without(MISSING), &PLAIN);
+        reads_back(&found);
+        let tests = found.proposals.iter().find(|one| one.id == "tests-pass");
+        assert_eq!(tests.unwrap().missing, expected, "{files:?}");
+        let ready = propose(&Files::of(&files), &PLAIN);
+        let tests = ready.proposals.iter().find(|one| one.id == "tests-pass");
+        assert_eq!(tests.unwrap().missing, None, "{files:?}");
     }
 }
 

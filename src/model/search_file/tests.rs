@@ -141,6 +141,10 @@ impl Look for Files {
         !self.missing.contains(program)
     }
 
+    fn imports(&self, _program: &str, _module: &str) -> bool {
+        true
+    }
+
     fn is_set(&self, _variable: &str) -> bool {
         false
     }

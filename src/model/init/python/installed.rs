@@ -1,0 +1,135 @@
+//! Whether the project itself has to be installed for its tests to find it, and is not. Pure.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::{has, is_within, join, split};
+use super::{Project, Proposal, Runner, TESTS_READ};
+
+/// The module that a line of Python imports.
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[ \t]*(?:from|import)[ \t]+(?<name>[A-Za-z_]\w*)")
+        .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// Who runs the tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Pytest,
+    Unittest,
+}
+
+impl Project<'_> {
+    /// Holds back a goal that runs tests which import a module of the project's that is found only where the project is installed, and is not.
+    pub(super) fn where_installed(&self, goal: Proposal, tests: &[&String], by: By) -> Proposal {
+        let is_ready = goal.missing.is_some() || !self.is_installable();
+        let Some(program) = self.asked(by).filter(|_| !is_ready) else {
+            return goal;
+        };
+        let imported = self.imported(tests, by);
+        let mut missing = imported
+            .iter()
+            .filter(|module| !self.look.imports(&program, module));
+        match missing.next() {
+            Some(module) => {
+                let folder = match self.home {
+                    "" => ".",
+                    home => home,
+                };
+                let pip = match self.runner {
+                    Runner::Venv(venv) => join(self.home, &format!("{venv}/bin/pip")),
+                    _ => "pip".to_owned(),
+                };
+                goal.lacks(format!(
+                    "{module} is not installed: {pip} install --editable {folder}"
+                ))
+            }
+            None => goal,
+        }
+    }
+
+    /// Returns the program that tells by which Python the tests run; none where what runs them installs the project, or asks for it.
+    fn asked(&self, by: By) -> Option<String> {
+        let venv = |folder: &str, name: &str| join(self.home, &format!("{folder}/bin/{name}"));
+        match (self.runner, by) {
+            (Runner::Venv(folder), By::Unittest) => Some(venv(folder, "python")),
+            (Runner::Path, By::Unittest) => Some("python3".to_owned()),
+            (Runner::Venv(_) | Runner::Path, By::Pytest) => {
+                let own = self.own_program("pytest");
+                Some(own.map_or_else(|| "pytest".to_owned(), |folder| venv(folder, "pytest")))
+            }
+            (Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv, _) => None,
+        }
+    }
+
+    fn is_installable(&self) -> bool {
+        let has_table = |name: &&str| self.pyproject.get(*name).is_some();
+        ["project", "build-system"].iter().any(|it| has_table(&it))
+            || self.tool("poetry").is_some()
+            || self.has_file("setup.py")
+    }
+
+    /// Returns the project's modules that tests import and that no path leads to from where they run.
+    fn imported(&self, tests: &[&String], by: By) -> Vec<String> {
+        let is_set_up = self.look.is_set("PYTHONPATH")
+            || self.sections.contains("pythonpath")
+            || self
+                .tool("pytest")
+                .is_some_and(|it| it.to_string().contains("pythonpath"));
+        let files = self.look.files().iter();
+        let own = files.filter(|path| is_within(path, self.home));
+        let conftests = own.filter(|path| split(path).1 == "conftest.py");
+        let settings =
+            ["pytest.ini", ".pytest.ini", "pytest.toml"].map(|name| join(self.home, name));
+        let texts: Vec<String> = conftests
+            .chain(tests.iter().copied())
+            .chain(&settings)
+            .take(TESTS_READ)
+            .filter_map(|path| self.look.read(path))
+            .collect();
+        let leads = |text: &String| {
+            ["sys.path", "addsitedir", "pythonpath"]
+                .iter()
+                .any(|it| text.contains(it))
+        };
+        if is_set_up || texts.iter().any(leads) {
+            return Vec::new();
+        }
+        let names = texts.iter().flat_map(|text| IMPORT.captures_iter(text));
+        let names: BTreeSet<&str> = names
+            .filter_map(|it| Some(it.name("name")?.as_str()))
+            .collect();
+        let source = join(self.home, "src");
+        let begins: BTreeSet<String> = tests.iter().map(|test| self.beginning(test)).collect();
+        let begins_in = |folder: &str| begins.contains(folder);
+        let is_module = |folder: &str, name: &str| {
+            let path = join(folder, name);
+            has(self.look, &format!("{path}.py")) || self.look.has_below(&path)
+        };
+        let has_conftest = |folder: &str| has(self.look, &join(folder, "conftest.py"));
+        let is_found = |folder: &str| begins_in(folder) || has_conftest(folder);
+        // What is called as a folder of tests is one of these, most of the time.
+        let is_hidden = |name: &&&str| match () {
+            () if is_module(&source, name) => !is_found(&source),
+            () if by == By::Unittest || name.starts_with("test") => false,
+            () => self.is_package(name) && !is_found(self.home),
+        };
+        let hidden = names.iter().filter(is_hidden);
+        hidden.map(|name| (*name).to_owned()).collect()
+    }
+
+    fn is_package(&self, name: &str) -> bool {
+        self.has_file(&format!("{name}.py")) || self.has_file(&format!("{name}/__init__.py"))
+    }
+
+    /// Returns the folder that pytest has Python look in for a test: the lowest above it that is no package.
+    fn beginning(&self, test: &str) -> String {
+        let mut folder = split(test).0;
+        while folder != self.home && has(self.look, &join(folder, "__init__.py")) {
+            folder = split(folder).0;
+        }
+        folder.to_owned()
+    }
+}
