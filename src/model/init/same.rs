@@ -203,8 +203,16 @@ impl Told {
         check::program_name(&self.words[0])
     }
 
+    /// Returns what two commands have in common that are the same.
+    fn key(&self) -> (&str, &[String]) {
+        (&self.around, &self.words)
+    }
+
     /// Says whether it does all that another one does, in the same folder.
     fn covers(&self, other: &Told) -> bool {
+        if self.around != other.around {
+            return false;
+        }
         let tokens: Vec<&str> = other.words.iter().map(String::as_str).collect();
         let skips = || self.words.iter().any(|word| word.contains("kip"));
         let is_asked = |(name, asked, _): &&(&str, &str, &[&str])| {
@@ -221,8 +229,7 @@ impl Told {
             all.iter().map(with).collect::<Vec<_>>()
         });
         let does_all = |words: &[String]| does_all(words, &tokens, &other.words);
-        self.around == other.around
-            && (does_all(&self.words) || besides.any(|words| does_all(&words)))
+        does_all(&self.words) || besides.any(|words| does_all(&words))
     }
 }
 
@@ -289,6 +296,19 @@ fn started(words: &[String]) -> Vec<String> {
 /// here and the other can, or both are of CI and the other does more. Only those are compared that call the same programs, and of
 /// these so many.
 pub(super) fn told_once(
+    goals: (Vec<Proposal>, TextsOf),
+    how: &str,
+    found: &mut Found,
+) -> Vec<Proposal> {
+    told_once_by(&Told::covers, goals, how, found)
+}
+
+/// Says whether one command does all that another one does.
+type Covers<'c> = &'c dyn Fn(&Told, &Told) -> bool;
+
+/// The same, where this says which command does all that another one does.
+fn told_once_by(
+    covers: Covers<'_>,
     (mut goals, texts_of): (Vec<Proposal>, TextsOf),
     how: &str,
     found: &mut Found,
@@ -298,7 +318,9 @@ pub(super) fn told_once(
     let stands_for = |by: usize, at: usize| {
         (runs(by) || !runs(at)) && sets(&goals[by].check) == sets(&goals[at].check)
     };
-    let is_told = |by: usize, at: usize| stands_for(by, at) && does_all_of(&does[by], &does[at]);
+    let rarest = rarest_first(&does);
+    let is_told =
+        |by: usize, at: usize| stands_for(by, at) && does_all_of(&does[by], &rarest[at], covers);
     let may_go = |before: usize, at: usize| {
         (how == GAVE_WAY || !runs(before) && runs(at)) && is_told(at, before)
     };
@@ -322,7 +344,7 @@ pub(super) fn told_once(
     if how != GAVE_WAY {
         let mut kept: Vec<usize> = alike.into_values().flatten().collect();
         kept.sort_unstable();
-        gone.extend(told_in_parts(&does, &kept, &stands_for));
+        gone.extend(told_in_parts(&does, &kept, &stands_for, covers));
     }
     for (at, by) in &gone {
         let ids: Vec<&str> = by.iter().map(|by| goals[*by].id.as_str()).collect();
@@ -352,6 +374,7 @@ fn told_in_parts(
     does: &[Vec<Told>],
     goals: &[usize],
     stands_for: &dyn Fn(usize, usize) -> bool,
+    covers: Covers<'_>,
 ) -> Vec<(usize, Vec<usize>)> {
     // Those that do least come first.
     let mut least: Vec<usize> = goals.to_vec();
@@ -371,7 +394,7 @@ fn told_in_parts(
             let mut callers = calling.get(one.program())?.iter();
             let by = callers.find(|by| {
                 let is_part = does[**by].len() < does[at].len() && stands_for(**by, at);
-                is_part && does[**by].iter().any(|it| it.covers(one))
+                is_part && does[**by].iter().any(|it| covers(it, one))
             })?;
             if !all.contains(by) {
                 all.push(*by);
@@ -383,11 +406,25 @@ fn told_in_parts(
 }
 
 /// Says whether so many commands do all that others do, each in the same folder.
-fn does_all_of(some: &[Told], others: &[Told]) -> bool {
+fn does_all_of(some: &[Told], others: &[&Told], covers: Covers<'_>) -> bool {
     // One that does more in one go is no reason to miss what each of its parts says.
     let is_as_long = !others.is_empty() && some.len() == others.len();
-    let is_covered = |other: &Told| some.iter().any(|one| one.covers(other));
+    let is_covered = |other: &&Told| some.iter().any(|one| covers(one, other));
     is_as_long && others.iter().all(is_covered)
+}
+
+/// Returns the commands of each goal, first those that the fewest goals have: what many need is no difference between them.
+fn rarest_first(does: &[Vec<Told>]) -> Vec<Vec<&Told>> {
+    let mut numbers: HashMap<(&str, &[String]), usize> = HashMap::new();
+    for one in does.iter().flatten() {
+        *numbers.entry(one.key()).or_default() += 1;
+    }
+    let sorted = does.iter().map(|all| {
+        let mut all: Vec<&Told> = all.iter().collect();
+        all.sort_by_key(|one| numbers.get(&one.key()));
+        all
+    });
+    sorted.collect()
 }
 
 /// Says whether words are a mark in a text, and no command.
@@ -406,7 +443,7 @@ fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
     if is_narrower {
         return false;
     }
-    let mut rest: Vec<String> = Vec::new();
+    let mut rest: Vec<&str> = Vec::new();
     let mut is_value = false;
     for word in words {
         let is_asked = tokens
@@ -418,14 +455,13 @@ fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
         is_value = TAKES.contains(&word.as_str()) && !is_asked;
         let takes_nothing = || own.contains(word) || changes_nothing(word, program);
         if is_asked || !(is_value || takes_nothing()) {
-            rest.push(word.clone());
+            rest.push(word);
         }
     }
     let Some(at) = at(&rest, tokens) else {
         return false;
     };
-    let before: Vec<&str> = rest[..at].iter().map(String::as_str).collect();
-    let is_started = match before.as_slice() {
+    let is_started = match &rest[..at] {
         [] | ["sh" | "bash"] => true,
         [python, "-m" | "-Im"] => python.contains("python"),
         _ => false,
@@ -441,17 +477,19 @@ fn changes_nothing(word: &str, program: &str) -> bool {
 }
 
 /// Returns where words stand among others, one behind the other.
-fn at(words: &[String], tokens: &[&str]) -> Option<usize> {
+fn at(words: &[impl AsRef<str>], tokens: &[&str]) -> Option<usize> {
     let mut places = words.windows(tokens.len().max(1));
     places.position(|some| {
         let mut pairs = some.iter().zip(tokens).enumerate();
-        pairs.all(|(index, (word, token))| is_same(word, token, index == 0))
+        pairs.all(|(index, (word, token))| is_same(word.as_ref(), token, index == 0))
     })
 }
 
 /// Says whether a word is another one, be it with a value, a version, or as a program with the way to it.
 fn is_same(word: &str, token: &str, is_first: bool) -> bool {
-    let plain = |path: &str| path.trim_start_matches("./").to_owned();
+    fn plain(path: &str) -> &str {
+        path.trim_start_matches("./")
+    }
     let name = word.rsplit('/').next().unwrap_or(word);
     let version = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let is_valued = || {
@@ -467,7 +505,36 @@ fn is_same(word: &str, token: &str, is_first: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+    use crate::model::init::Role;
+
+    #[test]
+    fn goals_that_need_much_in_common_are_told_apart_by_what_each_has_of_its_own() {
+        const NEEDED: usize = 30;
+        let compared = |number: usize| {
+            let needed: String = (0..NEEDED).map(|at| format!("cc -c n{at}.c\n")).collect();
+            let goals = (0..number).map(|at| {
+                let check = format!("{needed}cc -c own{at}.c");
+                Proposal::new(Role::Build, &format!("g{at}"), "", check)
+            });
+            let count = Cell::new(0);
+            let covers = |one: &Told, other: &Told| {
+                count.set(count.get() + 1);
+                one.covers(other)
+            };
+            let goals = (goals.collect(), &(|_: &called::Task| Vec::new()) as TextsOf);
+            let kept = told_once_by(&covers, goals, "", &mut Found::default());
+            assert_eq!(kept.len(), number);
+            count.get()
+        };
+        for number in [10, 40] {
+            // Each pair both ways, and of the commands of one those of the other.
+            let most = number * number * (NEEDED + 1);
+            assert!(compared(number) <= most, "{} > {most}", compared(number));
+        }
+    }
 
     #[test]
     fn what_says_less_does_not_cover_what_says_all() {
