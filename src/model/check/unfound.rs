@@ -1,5 +1,7 @@
 //! Which programs a check calls and does not find. Pure.
 
+use std::collections::BTreeSet;
+
 use super::call::Call;
 use super::program_of;
 use super::walk::calls;
@@ -111,10 +113,8 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
             && !is_asked_for(check, name)
             && !finds(name)
     };
-    let programs = calls(check).into_iter().filter_map(looked_for);
-    let mut unfound: Vec<String> = programs.filter(is_of_path).collect();
-    unfound.sort();
-    unfound.dedup();
+    let programs: BTreeSet<String> = calls(check).into_iter().filter_map(looked_for).collect();
+    let mut unfound: Vec<String> = programs.into_iter().filter(is_of_path).collect();
     // Without cargo itself, nothing can be said of what it would look for.
     if !unfound.iter().any(|name| name == "cargo") {
         let of_cargo = calls(check).iter().filter_map(of_cargo).collect::<Vec<_>>();
@@ -268,6 +268,18 @@ mod tests {
         ] {
             assert_eq!(unfound(check, &finds), expected, "{check}");
         }
+    }
+
+    #[test]
+    fn a_program_is_looked_for_once_however_often_it_is_called() {
+        let looked_for = std::cell::RefCell::new(Vec::new());
+        let finds = |name: &str| {
+            looked_for.borrow_mut().push(name.to_owned());
+            name != "ld"
+        };
+        let check = "cc -c a.c\nld a.o\ncc -c b.c\nld b.o\ncc -c c.c";
+        assert_eq!(unfound(check, &finds), ["ld"]);
+        assert_eq!(*looked_for.borrow(), ["cc", "ld"]);
     }
 
     #[test]
