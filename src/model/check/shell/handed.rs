@@ -101,14 +101,18 @@ fn use_of(command: &Command, is_by_pipe: bool) -> Use {
     let is_before = |word: &&String| !is_by_pipe && before.contains(&word.as_str());
     let words = command.words.iter().skip_while(is_before);
     let words: Vec<&str> = words.map(String::as_str).collect();
+    let is_output = |word: &&str| word.starts_with("-o") || word.starts_with("--o");
     match words.first().copied().unwrap_or_default() {
         word if is_assignment(word) => Use::Runs,
+        // Into a variable, or a file.
+        "printf" if words.contains(&"-v") => Use::Runs,
+        "sort" if words.iter().any(is_output) => Use::Runs,
         "egrep" | "fgrep" | "grep" if words.iter().any(|word| only_counts(word)) => Use::Ends,
-        "basename" | "cat" | "column" | "cut" | "dirname" | "echo" | "egrep" | "expand"
-        | "fgrep" | "fold" | "grep" | "head" | "nl" | "paste" | "printf" | "rev" | "sort"
-        | "tac" | "tail" | "tr" | "uniq" => Use::Passes,
-        "[" | "[[" | "cksum" | "cmp" | "diff" | "exit" | "false" | "md5sum" | "return"
-        | "sha1sum" | "sha256sum" | "sha512sum" | "test" | "true" | "wc" => Use::Ends,
+        "basename" | "cat" | "column" | "cut" | "diff" | "dirname" | "echo" | "egrep"
+        | "expand" | "fgrep" | "fold" | "grep" | "head" | "nl" | "paste" | "printf" | "rev"
+        | "sort" | "tac" | "tail" | "tr" | "uniq" => Use::Passes,
+        "[" | "[[" | "cksum" | "cmp" | "exit" | "false" | "md5sum" | "return" | "sha1sum"
+        | "sha256sum" | "sha512sum" | "test" | "true" | "wc" => Use::Ends,
         _ => Use::Runs,
     }
 }

@@ -147,6 +147,11 @@ fn what_goes_on_from_a_command_is_told() {
         ("a >b; c 2>d; e >/dev/null; f 1>>g", "a f"),
         ("x $(a) `b`; c", "a b"),
         ("cat a | grep b | head", ""),
+        (
+            "cat a | sort -o b; printf -v x \"$(sort c)\"",
+            "cat_a sort_c",
+        ),
+        ("diff <(sort a) b | sh; diff <(sort c) d", "sort_a diff_$_b"),
         ("cat a | grep b | sh", "cat_a grep_b"),
         ("cat a | grep -vq b | sh", "grep_-vq_b"),
         (
