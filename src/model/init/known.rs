@@ -1,11 +1,17 @@
 //! Which commands are known to look, check or build and to do nothing else, so that its goal may run at once. What is not
 //! known waits until somebody has looked at it. Pure.
 
+mod asked;
+mod checkers;
+mod interpreters;
+mod jvm;
 mod modes;
+mod programs;
+mod readers;
 mod ready;
 mod scripts;
-mod tables;
 mod tracked;
+mod words;
 
 use std::cell::Cell;
 
@@ -16,12 +22,14 @@ use super::writers;
 use crate::model::check::{self, Does, Done, of_module};
 use crate::model::init::{Look, has};
 use crate::model::text;
+use asked::{ASKED_BY, CHECKS, LEADS, TAKES};
+use checkers::CHECKERS;
+use interpreters::{INTERPRETERS, Interpreter};
+use jvm::{LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, PHASES, TAKEN_BY_GRADLE};
+use programs::{COMPILERS, DRIVERS, OF_TARGETS, OF_TOOLS, WITHOUT_TARGET, WRAPPERS};
+use readers::{GIT, READS, SHELL};
 use scripts::Script;
-use tables::{
-    ASKED_BY, CHECKERS, CHECKS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter,
-    LEADS, LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, PHASES, READS, SHELL,
-    TAKEN_BY_GRADLE, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
-};
+use words::{EXCEPT, HARMS, TELLS_BY_END, VERBS};
 
 /// What the reader is to do about it.
 pub(super) const FIRST: &str = "look first, then take the # away";
