@@ -505,6 +505,16 @@ fn tests_of_a_python_project_wait_where_it_has_to_be_installed_and_is_not() {
             ],
             pip(),
         ),
+        (
+            vec![
+                project,
+                source,
+                test,
+                (".venv/bin/pytest", ""),
+                (".venv/bin/python", ""),
+            ],
+            None,
+        ),
         (vec![("requirements.txt", ""), source, test], None),
         (vec![project, test], None),
         (

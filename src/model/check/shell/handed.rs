@@ -39,7 +39,7 @@ pub fn tell(items: &mut [Item], is_read: bool) {
 /// A command that may take what an earlier one prints.
 #[derive(Clone, Copy)]
 struct Taker {
-    /// How many commands, from the end, came before it.
+    /// How many commands stand behind it.
     number: usize,
     level: isize,
     by_pipe: Use,
@@ -76,7 +76,7 @@ impl Flow {
             _ if command.is_kept => return true,
             true => {
                 let next = self.nearest.get(depth).copied().flatten();
-                // Into a group of commands all of them read.
+                // Where a group of commands follows, each of them may read it.
                 next.filter(|next| next.level == level)
             }
             false if depth == 0 || self.is_read => return self.is_read,
@@ -85,10 +85,17 @@ impl Flow {
                 outer.copied().max_by_key(|taker| taker.number)
             }
         };
-        taker.is_none_or(|taker| match (is_piped, taker.by_pipe, taker.as_word) {
-            (true, Use::Runs, _) | (false, _, Use::Runs) => true,
-            (true, Use::Passes, _) | (false, _, Use::Passes) => taker.goes_on,
-            (true, Use::Ends, _) | (false, _, Use::Ends) => false,
+        taker.is_none_or(|taker| {
+            let becomes = if is_piped {
+                taker.by_pipe
+            } else {
+                taker.as_word
+            };
+            match becomes {
+                Use::Runs => true,
+                Use::Passes => taker.goes_on,
+                Use::Ends => false,
+            }
         })
     }
 }

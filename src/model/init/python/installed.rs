@@ -50,16 +50,21 @@ impl Project<'_> {
         }
     }
 
-    /// Returns the program that tells by which Python the tests run; none where what runs them installs the project, or asks for it.
+    /// Returns the program that tells by which Python the tests run; none where what runs them installs the project, or asks for it, and
+    /// where it may have come with the repository: nothing of that is run before somebody wants it.
     fn asked(&self, by: By) -> Option<String> {
-        let venv = |folder: &str, name: &str| join(self.home, &format!("{folder}/bin/{name}"));
+        let venv = |folder: &str, name: &str| {
+            let program = join(self.home, &format!("{folder}/bin/{name}"));
+            let is_tracked = self.look.has_below(&join(self.home, folder));
+            Some(program).filter(|_| !is_tracked)
+        };
         match (self.runner, by) {
-            (Runner::Venv(folder), By::Unittest) => Some(venv(folder, "python")),
+            (Runner::Venv(folder), By::Unittest) => venv(folder, "python"),
             (Runner::Path, By::Unittest) => Some("python3".to_owned()),
-            (Runner::Venv(_) | Runner::Path, By::Pytest) => {
-                let own = self.own_program("pytest");
-                Some(own.map_or_else(|| "pytest".to_owned(), |folder| venv(folder, "pytest")))
-            }
+            (Runner::Venv(_) | Runner::Path, By::Pytest) => match self.own_program("pytest") {
+                Some(folder) => venv(folder, "pytest"),
+                None => Some("pytest".to_owned()),
+            },
             (Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv, _) => None,
         }
     }
