@@ -71,7 +71,7 @@ impl Project<'_> {
 
     fn is_installable(&self) -> bool {
         let has_table = |name: &&str| self.pyproject.get(*name).is_some();
-        ["project", "build-system"].iter().any(|it| has_table(&it))
+        ["project", "build-system"].iter().any(has_table)
             || self.tool("poetry").is_some()
             || self.has_file("setup.py")
     }
