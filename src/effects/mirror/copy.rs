@@ -312,6 +312,7 @@ impl Work {
         }
         if meta.is_symlink() {
             files::remove_all(to)?;
+            self.noted.store.forget_gone(name, |_| false)?;
             fs::create_dir_all(to.parent().unwrap_or(to))?;
             return symlink(fs::read_link(from)?, to);
         }
