@@ -990,6 +990,27 @@ fn what_a_person_saved_while_goals_were_measured_and_an_agent_wrote_over_is_in_t
 }
 
 #[test]
+fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
+    for script in [
+        "cp f golden; touch x",
+        "rm golden; cp f golden",
+        "mv golden gone; ln -s f golden",
+    ] {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, check: cmp -s golden f, weight: 5}\n",
+        );
+        repo.write("f", "begun\n");
+        repo.commit_file("f");
+        repo.write("golden", "done\n");
+        repo.cycle(&format!("{script}; touch new")).expect(0);
+        assert_eq!(repo.newest()["result"], "unchanged", "{script}");
+        assert_eq!(repo.read("golden"), "done\n", "{script}");
+        let said = "untracked files put back: golden";
+        assert_eq!(text(&repo).matches(said).count(), 1, "{}", text(&repo));
+    }
+}
+
+#[test]
 fn what_an_agent_removes_from_the_quarantine_is_back() {
     for script in [
         "rm -rf .git/evolve/quarantine",

@@ -12,13 +12,15 @@ use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
 impl Attempt<'_> {
-    /// Measures after the agent. What checks remove of the user's untracked files is put back, however large it is.
+    /// Measures after the agent, with the user's untracked files as they were. What checks remove of these is put back, however large
+    /// it is.
     pub(super) async fn measure_after(
         &mut self,
         session: &Session,
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
+        self.put_back_untracked(session, start)?;
         session.link_uncopied(start)?;
         let mut written = self.take_written(session, start);
         let place = (start, &mut written);

@@ -60,6 +60,20 @@ impl Attempt<'_> {
         known.unwrap_or_else(|| session.workspace().unwritten(start))
     }
 
+    /// Puts the user's untracked files back that an agent changed or removed in the user's own working tree, unless somebody moved HEAD
+    /// or the branch meanwhile.
+    pub(super) fn put_back_untracked(&mut self, session: &Session, start: &Start) -> Result<()> {
+        let is_here = self.measures_here(session);
+        let Some(stock) = self.stock.as_mut().filter(|_| is_here) else {
+            return Ok(());
+        };
+        let workspace = session.workspace();
+        if workspace.moved_since(start, stock)?.is_empty() {
+            stock.notes.extend(workspace.put_back_untracked(start)?);
+        }
+        Ok(())
+    }
+
     /// Puts tracked files back that checks wrote to after the undo, in the user's own working tree.
     pub fn put_back_after_undo(&mut self, session: &Session, start: &Start) -> Result<()> {
         if !self.measures_here(session) {

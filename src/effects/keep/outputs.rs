@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{Copy, Output, is_unchanged, write};
-use super::{Kept, from_hex, grown, to_hex};
+use super::{Kept, from_hex, grown, is_way_free, to_hex};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -127,6 +127,21 @@ impl Kept {
         self.late.clone_from(&listed.late);
         for path in frozen {
             self.late.remove(&to_hex(path.as_bytes()));
+        }
+    }
+
+    /// Returns the files that nobody but the user and an agent is known to have written anew, and to whose places the way is free.
+    pub fn without_outputs(&self, root: &Path) -> Kept {
+        let files = self.untracked.iter().filter(|(name, entry)| {
+            let is_made_anew = matches!(entry.output, Some(Output::Rewritten | Output::Built));
+            let is_others = is_made_anew || self.late.contains(*name);
+            !is_others && is_way_free(root, &from_hex(name))
+        });
+        Kept {
+            untracked: files
+                .map(|(name, entry)| (name.clone(), entry.clone()))
+                .collect(),
+            ..Kept::default()
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Start, Workspace, named, some_of, status};
 use crate::effects::files::is_beneath;
 use crate::effects::keep::{self, Kept};
 use crate::effects::pipes;
+use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::text;
 use crate::model::yardstick::Protection;
@@ -89,6 +90,23 @@ impl Workspace<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Puts the user's untracked files back before the goals are measured on a change, but for those that others write to, too: they
+    /// are part of no change, and what an agent made of them would be measured and be gone. Says what was done.
+    pub fn put_back_untracked(&self, start: &Start) -> Result<Vec<String>> {
+        let root = &self.repo.root;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let folders = keep::folders(&self.repo.own_places());
+        let kept = start.kept.without_outputs(root);
+        let was_opened = self.open_shut(start);
+        let put_back = kept.put_back(root, &folders, &mut quarantine)?;
+        let mut notes = put_back.notes();
+        if was_opened || !notes.is_empty() {
+            self.shut_again(start);
+        }
+        notes.extend(quarantine.notes());
+        Ok(notes)
     }
 
     /// Names the user's files that a kept change makes git ignore: to a later session they are build outputs like others.
