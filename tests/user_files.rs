@@ -1017,18 +1017,19 @@ fn what_an_agent_removes_from_the_quarantine_is_back() {
         "find .git/evolve/quarantine -type f -delete",
     ] {
         let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]);
-        repo.write("notes", "mine\n");
+        let names = ["notes", "my.lock"];
+        names.iter().for_each(|name| repo.write(name, "mine\n"));
         repo.agent_does(&[
-            "echo its own >notes; touch a",
+            "for f in notes my.lock; do echo its own >$f; done; touch a",
             &format!("{script}; touch b"),
         ]);
         repo.run(&["--max-cycles=2"]).expect(0);
         let kept = repo.quarantined();
-        assert!(
-            kept.values().any(|(_, bytes)| bytes == b"its own\n"),
-            "{script}: {kept:?}"
-        );
-        let said = "files of the quarantine were removed and are back: 1";
+        for name in names {
+            let (_, bytes) = &kept[name.as_bytes()];
+            assert_eq!(bytes, b"its own\n", "{script}: {name}");
+        }
+        let said = "files of the quarantine were removed and are back: 2";
         assert!(text(&repo).contains(said), "{}", text(&repo));
     }
 }

@@ -10,6 +10,8 @@ use std::path::Path;
 pub const OBJECTS: &str = "objects";
 /// What only the running program needs.
 const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
+/// The way to files in the quarantine.
+const QUARANTINE: &str = "evolve/quarantine/";
 /// How names begin in which git and libgit2 write objects and packs at first.
 const BEGUN: [&str; 4] = ["pack_", "tmp_idx_", "tmp_obj", "tmp_pack_"];
 /// Folders whose files are never changed once they are written.
@@ -79,9 +81,10 @@ pub fn is_of_refs(name: &str) -> bool {
     folders.any(|folder| folder == "refs" || folder == "logs") && !is_of_evolve()
 }
 
-/// Says whether a file is not copied.
+/// Says whether a file is not copied. What is in the quarantine bears the names of the user's files, whatever these are.
 pub fn is_left_out(name: &str) -> bool {
-    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock") || is_begun(name)
+    let is_of_git = ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock") || is_begun(name);
+    is_of_git && !name.contains(QUARANTINE)
 }
 
 /// Says whether a file is an object or a pack that somebody's git has only begun to write. No git reads from such a file, while a pack
@@ -126,6 +129,9 @@ mod tests {
             ("objects/pack/tmp_idx_Xy12ab", true),
             ("objects/pack/pack_git2_0a1b", true),
             ("index.lock", true),
+            ("evolve/quarantine/1/Cargo.lock", false),
+            ("evolve/quarantine/1/objects/pack_list", false),
+            ("worktrees/w/evolve/quarantine/1/evolve/logs/a", false),
             ("refs/heads/tmp_obj_1", false),
             ("logs/refs/heads/objects/tmp_obj_1", false),
             ("objects/pack/pack-0a1b.pack", false),
