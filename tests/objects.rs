@@ -39,7 +39,8 @@ fn precious(repo: &TestRepo) -> String {
 }
 
 /// The ways to damage the file `$f`.
-const WAYS: [(&str, &str); 7] = [
+const WAYS: [(&str, &str); 8] = [
+    ("added to", "chmod u+w $f; printf x >>$f"),
     ("truncated", ": >$f"),
     ("cut short", "truncate -s 9 $f"),
     (
@@ -77,7 +78,8 @@ fn a_pack_that_an_agent_damaged_or_removed_is_whole_again() {
             let file = format!("f=$(ls .git/objects/pack/*.{ending}); chmod u+w $f");
             let run = repo.cycle(&format!("{DONE}; {file}; {script}"));
             // What was written to in place is mapped into the memory of the program.
-            let is_in_place = ["truncated", "cut short"].contains(&what) || what.contains("over");
+            let is_in_place =
+                ["truncated", "cut short", "added to"].contains(&what) || what.contains("over");
             assert_eq!(
                 run.code,
                 if is_in_place { 3 } else { 0 },
@@ -110,6 +112,22 @@ fn a_pack_that_bears_the_name_of_one_only_begun_is_whole_again_when_an_agent_rem
         repo.run(&["--max-cycles=1"]);
         assert_eq!(precious(&repo), before, "{begin}");
     }
+}
+
+#[test]
+fn all_that_has_a_good_copy_is_whole_again_also_where_something_has_none() {
+    let repo = repository();
+    let before = precious(&repo);
+    // An object that was damaged before anybody worked is what it was.
+    let bad = sh(
+        &repo,
+        "id=$(echo nobody-needs-it | git hash-object -w --stdin); f=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-); chmod u+w $f; echo bad >$f; echo $f",
+    );
+    repo.agent_does(&[&format!("rm -rf .git/objects/??; {DONE}")]);
+    repo.run(&["--max-cycles=1"]);
+    assert_eq!(repo.read(bad.trim()), "bad\n");
+    fs::remove_file(repo.path(bad.trim())).unwrap();
+    assert_eq!(precious(&repo), before);
 }
 
 #[test]

@@ -203,10 +203,12 @@ impl Work {
             && is_as_copied(&meta, &fs::symlink_metadata(to)?)
         {
             // No file came or went, and files of such folders do not change.
-            return match has_folders(name) {
-                true => self.copy_folders_in(from, to, name),
-                false => Ok(()),
-            };
+            if has_folders(name) {
+                self.copy_folders_in(from, to, name)?;
+                // A folder may have been made in it.
+                note_unchanged(to, &meta)?;
+            }
+            return Ok(());
         }
         let there = self.copy_entries(from, to, name, is_unchanging)?;
         if !is_new {

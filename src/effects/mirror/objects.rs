@@ -59,7 +59,8 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes everything whole that is not; returns how many files that were. Can be done again wherever it was cut short.
+    /// Makes everything whole that is not; returns how many files that were. Can be done again wherever it was cut short. Refuses to go
+    /// on where something has no good copy (exit 3), when all else is whole.
     pub fn give_back(&self, quarantine: &mut Quarantine) -> Result<usize> {
         let mut found = Found::default();
         for folder in [OBJECTS, "lfs"] {
@@ -70,7 +71,7 @@ impl<'a> Keeper<'a> {
         for path in &found.in_the_way {
             self.move_away(path, quarantine)?;
         }
-        let mut lent = 0;
+        let (mut lent, mut without_copy) = (0, Vec::new());
         for path in found.touched {
             let is_damaged = match self.is_damaged(&path) {
                 // Somebody's git packed it anew meanwhile.
@@ -80,8 +81,9 @@ impl<'a> Keeper<'a> {
                 }
                 is_damaged => is_damaged?,
             };
-            if is_damaged {
-                self.require_sound_copy(&path)?;
+            if is_damaged && !self.has_sound_copy(&path)? {
+                without_copy.push(path);
+            } else if is_damaged {
                 if is_in_pack(&path) {
                     self.note_mapped(&path)?;
                 }
@@ -93,11 +95,17 @@ impl<'a> Keeper<'a> {
         self.refuse_mapped()?;
         let objects = Objects::at(&self.place.live.join(OBJECTS));
         for path in self.lost(found.gone, objects.ok().as_ref()) {
-            self.require_sound_copy(&path)?;
-            self.lend(&path)?;
-            lent += 1;
+            if self.has_sound_copy(&path)? {
+                self.lend(&path)?;
+                lent += 1;
+            } else {
+                without_copy.push(path);
+            }
         }
-        Ok(lent)
+        match without_copy.split_first() {
+            Some((first, others)) => Err(self.no_copy_of(first, others.len())),
+            None => Ok(lent),
+        }
     }
 
     /// Compares a folder of copies with its original.
@@ -279,33 +287,35 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Refuses to go on where the copy of something lost is bad, too (exit 3).
-    fn require_sound_copy(&self, path: &Path) -> Result<()> {
+    /// Says whether the copy of something lost holds what its name stands for, or what was there before: of bytes it is known that they
+    /// are those that were kept.
+    fn has_sound_copy(&self, path: &Path) -> Result<bool> {
         let kept = self.place.copy.join(path);
         let is_sound = match self.kept(path) {
-            Some(name) => self
-                .bytes_of(&name)
-                .and_then(|kept| match (kept, loose_id(path)) {
-                    (Some((bytes, _)), Some(id)) => holds(&bytes[..], &id),
-                    _ => Ok(false),
-                }),
+            Some(name) => self.bytes_of(&name).map(|kept| kept.is_some()),
+            // It may be one file with the original.
             None => {
-                // It may be one file with the original.
                 modes::open_to_read(&kept, MODE);
                 self.is_sound(&kept, path)
             }
         };
-        if is_sound.map_err(|cause| Error::io("read", &kept, cause))? {
-            return Ok(());
-        }
-        Err(Error::unsafe_repo(format!(
-            "{} was damaged or removed while an agent worked, and there is no good copy of it",
-            self.place.shown(path)
+        is_sound.map_err(|cause| Error::io("read", &kept, cause))
+    }
+
+    /// The error where something has no good copy, and more of it.
+    fn no_copy_of(&self, path: &Path, others: usize) -> Error {
+        let shown = self.place.shown(path);
+        let (what, it) = match others {
+            0 => (format!("{shown} was"), "it"),
+            more => (format!("{shown} and {more} more were"), "them"),
+        };
+        Error::unsafe_repo(format!(
+            "{what} damaged or removed while an agent worked, and there is no good copy of {it}"
         ))
         .hint(format!(
-            "nothing was judged; put the file back from a backup or another clone, then run evolve again; to go on without it, remove what is left of the copy of .git: `rm -rf {}`",
+            "nothing was judged; put {it} back from a backup or another clone, then run evolve again; to go on without {it}, remove what is left of the copy of .git: `rm -rf {}`",
             super::way_back::quoted(self.folder)
-        )))
+        ))
     }
 
     /// Says whether a file holds what the name `path` stands for.
@@ -404,15 +414,13 @@ fn ids_of(index: &Path) -> Option<Vec<String>> {
 
 /// Says whether a loose object holds what its id stands for.
 pub fn is_object(file: &Path, id: &str) -> IoResult<bool> {
-    holds(File::open(file)?, id)
-}
-
-/// Says whether these are the bytes of a loose object with this id.
-fn holds(bytes: impl Read, id: &str) -> IoResult<bool> {
+    let file = File::open(file)?;
+    let length = file.metadata()?.len();
     let mut digest = Sha1::new();
-    let unpacked = ZlibDecoder::new(bytes);
-    match read_in_parts(unpacked, |part| digest.update(part)) {
-        Ok(()) => Ok(hex(&digest.finalize()) == id),
+    let mut unpacked = ZlibDecoder::new(file);
+    match read_in_parts(&mut unpacked, |part| digest.update(part)) {
+        // Git reads none that has anything behind its end.
+        Ok(()) => Ok(hex(&digest.finalize()) == id && unpacked.total_in() == length),
         Err(cause) => match cause.kind() {
             ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
                 Ok(false)

@@ -14,12 +14,12 @@ use std::io::{
 };
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
-use super::names::is_own_loose;
+use super::names::{OBJECTS, is_own_loose};
 use crate::effects::files;
 
 /// The most bytes of one file in here; for larger ones a copy costs no more.
@@ -427,7 +427,8 @@ impl Store {
             let kept = entry.bytes(opened.insert(file))?;
             match kept {
                 Some(kept) if is_held(&link, &kept)? => touched.push((name.clone(), meta)),
-                Some(kept) => self.replace(&link, &kept, meta.permissions())?,
+                // It bears no original's time.
+                Some(kept) => self.replace(&link, &kept, (meta.permissions(), UNIX_EPOCH))?,
                 None => {}
             }
         }
@@ -445,20 +446,31 @@ impl Store {
                 continue;
             };
             fs::create_dir_all(file.parent().unwrap_or(copy))?;
-            self.replace(&file, &bytes, Permissions::from_mode(mode))?;
+            // The times of git's objects say how long those are kept that nothing leads to.
+            let now = SystemTime::now();
+            self.replace(&file, &bytes, (Permissions::from_mode(mode), now))?;
         }
-        Ok(())
+        // Its time, which tells what it is the copy of, is another's now.
+        match files::is_there(&copy.join(OBJECTS))? {
+            true => File::open(copy.join(OBJECTS))?.set_modified(UNIX_EPOCH),
+            false => Ok(()),
+        }
     }
 
-    /// Puts a file with these bytes in a link's place, or where none is, in one step. It bears no original's time.
-    fn replace(&self, file: &Path, bytes: &[u8], mode: Permissions) -> IoResult<()> {
+    /// Puts a file with these bytes in a link's place, or where none is, in one step.
+    fn replace(
+        &self,
+        file: &Path,
+        bytes: &[u8],
+        (mode, modified): (Permissions, SystemTime),
+    ) -> IoResult<()> {
         let name = format!("mended.{:x}", std::process::id());
         let temporary = self.path.with_file_name(name);
         files::remove_all(&temporary)?;
         let mut made = File::create_new(&temporary)?;
         made.write_all(bytes)?;
         made.set_permissions(mode)?;
-        made.set_modified(UNIX_EPOCH)?;
+        made.set_modified(modified)?;
         fs::rename(&temporary, file)
     }
 }
