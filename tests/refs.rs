@@ -294,6 +294,7 @@ fn tracking_refs_that_no_fetch_removed_are_back() {
     for (what, script) in [
         ("a remote with a slash", "git remote remove team/up"),
         ("the packed ones", "rm .git/packed-refs"),
+        ("one of no remote", "git update-ref -d refs/remotes/pr/1"),
         ("a remote's HEAD", "git remote set-head origin -d"),
         (
             "a remote made anew",
@@ -306,6 +307,7 @@ fn tracking_refs_that_no_fetch_removed_are_back() {
             r#"set -e
             git init -q --bare "$OUT/up"; git push -q "$OUT/up" HEAD:main HEAD:merged
             for it in team/up team/two origin; do git remote add $it "$OUT/up"; git fetch -q $it; done
+            for it in 1 2; do git update-ref refs/remotes/pr/$it HEAD; done
             git remote set-head origin merged; git pack-refs --all"#,
         );
         let refs = || {

@@ -153,7 +153,11 @@ fn may_go(repo: &Repo, now: &BTreeMap<String, String>, (name, was): (&str, &str)
     let Some(below) = name.strip_prefix(TRACKING) else {
         return false;
     };
-    let of_remote = format!("{TRACKING}{}/", remote_of(below, &repo.remotes()));
+    let remotes = repo.remotes();
+    let Some(remote) = remote_of(below, &remotes) else {
+        return false;
+    };
+    let of_remote = format!("{TRACKING}{remote}/");
     let from_there = now.range::<str, _>((Bound::Included(&*of_remote), Bound::Unbounded));
     let mut from_there = from_there.take_while(|(other, _)| other.starts_with(&of_remote));
     let has_others = from_there.any(|(_, target)| !target.starts_with(SYMBOLIC));
@@ -166,15 +170,14 @@ fn may_go(repo: &Repo, now: &BTreeMap<String, String>, (name, was): (&str, &str)
         && has_others
 }
 
-/// Returns the name of the remote that a tracking ref, by its name below `refs/remotes/`, is of: there may be slashes in it.
-fn remote_of<'a>(below: &'a str, remotes: &[String]) -> &'a str {
+/// Returns the remote that a tracking ref, by its name below `refs/remotes/`, is of: there may be slashes in its name.
+fn remote_of<'a>(below: &str, remotes: &'a [String]) -> Option<&'a String> {
     let is_of = |remote: &&String| {
         let rest = below.strip_prefix(remote.as_str());
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
-    let longest = remotes.iter().filter(is_of).map(String::len).max();
-    let first = || below.find('/').unwrap_or(below.len());
-    &below[..longest.unwrap_or_else(first)]
+    let of = remotes.iter().filter(is_of);
+    of.max_by_key(|remote| remote.len())
 }
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
