@@ -130,7 +130,7 @@ impl Repo {
             .map_err(broken("make a commit"))?;
         // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
         let odb = self.inner.odb();
-        odb.and_then(|odb| odb.write(ObjectType::Commit, &text))
+        odb.and_then(|odb| twice(|| odb.write(ObjectType::Commit, &text)))
             .map(|id| id.to_string())
             .map_err(self.cannot("store a commit"))
     }
@@ -140,4 +140,11 @@ impl Repo {
         let what = format!("{what} in {}", self.inner.path().display());
         move |cause| refused(&what, &cause)
     }
+}
+
+/// Stores something, once more where that failed: somebody's git may have removed a folder of objects that had become empty.
+pub(super) fn twice<T>(
+    mut store: impl FnMut() -> std::result::Result<T, git2::Error>,
+) -> std::result::Result<T, git2::Error> {
+    store().or_else(|_| store())
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use git2::{FileMode, ObjectType, Oid};
 
 use super::Repo;
+use super::commits::twice;
 use super::failure::{broken, oid};
 use crate::effects::files;
 use crate::error::{Error, Result};
@@ -307,8 +308,7 @@ impl Repo {
 
     /// Stores bytes as a blob.
     pub fn store(&self, bytes: &[u8]) -> Result<String> {
-        self.inner
-            .blob(bytes)
+        twice(|| self.inner.blob(bytes))
             .map(|id| id.to_string())
             .map_err(self.cannot("store a file"))
     }
@@ -325,8 +325,7 @@ impl Repo {
         for (path, entry) in files {
             update.upsert(path.as_str(), oid(&entry.id)?, file_mode(entry.mode));
         }
-        update
-            .create_updated(&self.inner, &base)
+        twice(|| update.create_updated(&self.inner, &base))
             .map(|id| id.to_string())
             .map_err(self.cannot("build a tree"))
     }
@@ -340,8 +339,7 @@ impl Repo {
                 update.upsert(one.path.as_slice(), oid(&new.id)?, file_mode(new.mode));
             }
         }
-        update
-            .create_updated(&self.inner, &base)
+        twice(|| update.create_updated(&self.inner, &base))
             .map(|id| id.to_string())
             .map_err(self.cannot("build a tree"))
     }
