@@ -1011,6 +1011,27 @@ fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
 }
 
 #[test]
+fn what_stands_in_the_way_of_an_untracked_file_and_is_in_no_commit_meets_no_goal() {
+    for script in [
+        "mv own away; mkdir other; cp f other/golden; ln -s other own",
+        "mv own away; echo file >own",
+    ] {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, check: '! test -d own || cmp -s own/golden f', weight: 5}\n  - {id: b, description: d, check: cmp -s own/golden f, weight: 4}\n",
+        );
+        repo.write("f", "begun\n");
+        repo.commit_file("f");
+        repo.write("own/golden", "done\n");
+        repo.cycle(&format!(
+            "{script}; printf 'own\\naway\\nother\\n' >.gitignore; git add .gitignore; git commit -qm x"
+        ))
+        .expect(0);
+        assert_eq!(repo.newest()["result"], "unchanged", "{script}");
+        assert_eq!(repo.read("own/golden"), "done\n", "{script}");
+    }
+}
+
+#[test]
 fn what_an_agent_removes_from_the_quarantine_is_back() {
     for script in [
         "rm -rf .git/evolve/quarantine",

@@ -495,10 +495,17 @@ pub fn is_free(root: &Path, path: &[u8]) -> bool {
 
 /// Says whether nothing that is no folder stands above a path.
 fn is_way_free(root: &Path, path: &[u8]) -> bool {
-    slashes(path).all(|(index, _)| {
-        let parent = root.join(OsStr::from_bytes(&path[..index]));
-        fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
-    })
+    in_the_way(root, path).is_none()
+}
+
+/// Returns what stands above a path and is no folder.
+fn in_the_way(root: &Path, path: &[u8]) -> Option<Vec<u8>> {
+    let mut parents = slashes(path).map(|(index, _)| &path[..index]);
+    let found = parents.find(|parent| {
+        let parent = root.join(OsStr::from_bytes(parent));
+        fs::symlink_metadata(parent).is_ok_and(|meta| !meta.is_dir())
+    });
+    found.map(<[u8]>::to_vec)
 }
 
 fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {

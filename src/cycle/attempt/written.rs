@@ -69,7 +69,8 @@ impl Attempt<'_> {
         };
         let workspace = session.workspace();
         if workspace.moved_since(start, stock)?.is_empty() {
-            stock.notes.extend(workspace.put_back_untracked(start)?);
+            let notes = workspace.put_back_untracked(start, &stock.tip)?;
+            stock.notes.extend(notes);
         }
         Ok(())
     }

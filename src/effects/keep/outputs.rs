@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{Copy, Output, is_unchanged, write};
-use super::{Kept, from_hex, grown, is_way_free, to_hex};
+use super::{Kept, from_hex, grown, in_the_way, to_hex};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -130,12 +130,13 @@ impl Kept {
         }
     }
 
-    /// Returns the files that nobody but the user and an agent is known to have written anew, and to whose places the way is free.
-    pub fn without_outputs(&self, root: &Path) -> Kept {
+    /// Returns the files that nobody but the user and an agent is known to have written anew, and on whose ways nothing stands that is
+    /// `held` by a commit.
+    pub fn without_outputs(&self, root: &Path, held: &dyn Fn(&[u8]) -> bool) -> Kept {
         let files = self.untracked.iter().filter(|(name, entry)| {
             let is_made_anew = matches!(entry.output, Some(Output::Rewritten | Output::Built));
             let is_others = is_made_anew || self.late.contains(*name);
-            !is_others && is_way_free(root, &from_hex(name))
+            !is_others && in_the_way(root, &from_hex(name)).is_none_or(|it| !held(&it))
         });
         Kept {
             untracked: files

@@ -94,11 +94,14 @@ impl Workspace<'_> {
 
     /// Puts the user's untracked files back before the goals are measured on a change, but for those that others write to, too: they
     /// are part of no change, and what an agent made of them would be measured and be gone. Says what was done.
-    pub fn put_back_untracked(&self, start: &Start) -> Result<Vec<String>> {
+    pub fn put_back_untracked(&self, start: &Start, tip: &str) -> Result<Vec<String>> {
         let root = &self.repo.root;
+        let tree = self.repo.tree_of(tip)?;
+        // What cannot be told is a commit's.
+        let is_held = |path: &[u8]| self.repo.id_at(&tree, path).map_or(true, |id| id.is_some());
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let folders = keep::folders(&self.repo.own_places());
-        let kept = start.kept.without_outputs(root);
+        let kept = start.kept.without_outputs(root, &is_held);
         let was_opened = self.open_shut(start);
         let put_back = kept.put_back(root, &folders, &mut quarantine)?;
         let mut notes = put_back.notes();
