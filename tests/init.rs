@@ -413,13 +413,11 @@ fn tests_that_need_the_project_installed_wait_where_python_does_not_find_it() {
         ("src/calc/__init__.py", ""),
         ("tests/test_calc.py", "import pytest\nimport calc\n"),
     ];
-    let question = "[ \"$1 $3\" = '-c calc' ] && [ \"$PWD\" = / ] && echo";
-    for (answer, runs) in [("found", true), ("missing", false), ("odd", true)] {
-        let python = format!("{question} {answer}");
-        let repo = with(
-            &files,
-            &[("python3.99", &python), ("python3", "echo missing")],
-        );
+    let is_asked = "[ \"$1 $PWD\" = '-c /' ] && [ \"${2#*find_spec(\\'calc\\')}\" != \"$2\" ]";
+    let answers = [("0", true), ("37", false), ("2", true)];
+    for (answer, runs) in answers {
+        let python = format!("{is_asked} && exit {answer}; exit 1");
+        let repo = with(&files, &[("python3.99", &python), ("python3", "exit 37")]);
         let bin = repo.outside().join("bin");
         let script = format!("#!{}\n", bin.join("python3.99").display());
         fs::write(bin.join("pytest"), script).unwrap();

@@ -6,12 +6,10 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use crate::effects::repo::Repo;
-use crate::effects::{files, program};
+use crate::effects::{files, process, program};
 use crate::error::Result;
 use crate::model::init::Look;
 use crate::model::{check, ledger, text};
@@ -20,14 +18,10 @@ use crate::model::{check, ledger, text};
 const READ_LIMIT: u64 = 1 << 20;
 /// The most files that are listed.
 const MOST_FILES: usize = 200_000;
-/// How many bytes of a program tell what runs it, and of an answer what it is.
+/// How many bytes of a program tell what runs it.
 const HEAD: u64 = 1024;
 /// How long Python may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What Python is asked. What lies in the folder itself does not count, and nothing of the module is run.
-const QUESTION: &str = "import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
-    print('missing' if importlib.util.find_spec(sys.argv[1]) is None else 'found')";
-const MISSING: &str = "missing";
 
 /// A working tree that is looked at.
 pub struct Disk {
@@ -108,24 +102,11 @@ fn python_of(program: &Path) -> Option<PathBuf> {
 /// Asks a Python whether it finds a module, from where none of the repository's lies. One that does not answer in time finds all.
 fn finds_module(python: &Path, module: &str) -> bool {
     let mut asked = Command::new(python);
-    asked.args(["-c", QUESTION, module]).current_dir("/");
-    asked.stdin(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = asked.stdout(Stdio::piped()).spawn() else {
-        return true;
-    };
-    let (sender, receiver) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            let mut said = String::new();
-            let read = stdout.take(HEAD).read_to_string(&mut said);
-            let _ = sender.send(read.map(|_| said));
-        });
-    }
-    let said = receiver.recv_timeout(PATIENCE);
-    // What has answered is over.
-    let _ = child.kill();
-    let _ = child.wait();
-    !matches!(said, Ok(Ok(said)) if said.trim() == MISSING)
+    asked.args(["-c", &check::code_that_looks_for(module)]);
+    asked.current_dir("/").stdin(Stdio::null());
+    asked.stdout(Stdio::null()).stderr(Stdio::null());
+    let ended = process::run_alone(asked, PATIENCE).ok().flatten();
+    ended.is_none_or(|status| status.code() != Some(check::MISSING))
 }
 
 impl Look for Disk {

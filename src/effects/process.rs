@@ -9,6 +9,7 @@
 //! the lock. When the supervising process dies, all of it is handed to `evolve`, which kills it and ends its session: nobody
 //! can say any more what was whose.
 
+mod alone;
 mod free;
 pub mod keeper;
 mod lanes;
@@ -48,6 +49,7 @@ use pulse::{BEAT, Pulse, Silence};
 use spawn::Environment;
 use task::{Task, feed};
 
+pub use alone::run_alone;
 pub use now::Said;
 
 /// The hidden first argument that makes this program the supervising process.

@@ -7,11 +7,8 @@ use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-use nix::sys::signal::Signal;
 
 use super::{cannot_start, foreign, was_ended, without_foreign};
 use crate::effects::process::{self, Ending, Job, Named, Stdout, Supervisor};
@@ -131,23 +128,7 @@ fn command(arguments: Vec<OsString>) -> Command {
 }
 
 /// Says whether a command ends in its time and in success.
-fn ends_well(mut command: Command, limit: Duration) -> IoResult<bool> {
-    let mut child = command.spawn()?;
-    let pid = child.id();
-    let (sender, receiver) = mpsc::channel();
-    let waiting = thread::Builder::new().spawn(move || {
-        let _ = sender.send(child.wait());
-    });
-    let ended = waiting.map(|_| receiver.recv_timeout(limit));
-    match ended {
-        Ok(Ok(status)) => Ok(status?.success()),
-        Ok(Err(_)) => {
-            let _ = process::send(pid, Signal::SIGKILL);
-            Ok(false)
-        }
-        Err(cause) => {
-            let _ = process::send(pid, Signal::SIGKILL);
-            Err(cause)
-        }
-    }
+fn ends_well(command: Command, limit: Duration) -> IoResult<bool> {
+    let ended = process::run_alone(command, limit)?;
+    Ok(ended.is_some_and(|status| status.success()))
 }

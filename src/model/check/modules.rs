@@ -114,7 +114,6 @@ impl Front {
 }
 
 /// Returns a command that asks the Python of a call where it finds a module that it is told to run by `-m`, as it is called there.
-/// What lies in the folder itself does not count, and nothing there is run.
 fn question(call: &Call, module: &str) -> Option<String> {
     let module = first_part(module);
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -128,16 +127,22 @@ fn question(call: &Call, module: &str) -> Option<String> {
     }
     words.insert(0, "env".to_owned());
     words.push("-c".to_owned());
-    words.push(format!(
-        "import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
-         sys.exit({MISSING} if importlib.util.find_spec('{module}') is None else 0)"
-    ));
+    words.push(code_that_looks_for(module));
     let words: Vec<String> = words.iter().map(text::shell_word).collect();
     let folder = match dir {
         "" => ".".to_owned(),
         dir => text::shell_word(format!("./{dir}")),
     };
     Some(format!("cd {folder} && {}", words.join(" ")))
+}
+
+/// Returns the code by which Python looks for a module, that of a name in it, and ends with `MISSING` if it finds none. What lies in its
+/// own folder does not count, and nothing of the module is run.
+pub fn code_that_looks_for(module: &str) -> String {
+    format!(
+        "import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
+         sys.exit({MISSING} if importlib.util.find_spec('{module}') is None else 0)"
+    )
 }
 
 /// Returns the folders from which the Python that `code` calls takes modules first. `is_file` says what the repository has.
