@@ -85,17 +85,17 @@ impl Arguments {
             in_our_words(readable(error, &words)).exit()
         });
         if let Some((command, _)) = matches.subcommand()
-            && let Some(option) = LOOP_ONLY
+            && let Some((option, is_its_own)) = LOOP_ONLY
                 .into_iter()
-                .chain(SHARED.into_iter().filter(|it| !has(command, it)))
-                .find(|option| is_typed(&matches, option))
+                .chain(SHARED)
+                .filter(|option| is_typed(&matches, option))
+                .map(|option| (option, has(command, option)))
+                .find(|(option, is_its_own)| !(*is_its_own && SHARED.contains(option)))
         {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
-                _ if has(command, &option[2..].replace('-', "_")) => {
-                    format!("write {option} after `{command}`")
-                }
+                _ if is_its_own => format!("write {option} after `{command}`"),
                 "--goals" | "--jobs" | "--progress" | "--junit" => {
                     format!("`{command}` has no use for {option}")
                 }
