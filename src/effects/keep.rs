@@ -477,15 +477,10 @@ fn own_output() -> Vec<(u64, u64)> {
 
 /// Moves away a file or link that stands where a parent folder of `path` has to be.
 pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Result<()> {
-    for (index, _) in slashes(path) {
-        let parent = &path[..index];
-        match fs::symlink_metadata(root.join(OsStr::from_bytes(parent))) {
-            Ok(meta) if !meta.is_dir() => return quarantine.take(root, parent),
-            Ok(_) => {}
-            Err(_) => return Ok(()),
-        }
+    match in_the_way(root, path) {
+        Some(parent) => quarantine.take(root, &parent),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Says whether nothing is at a path, and nothing that is no folder above it.

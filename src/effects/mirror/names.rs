@@ -10,12 +10,12 @@ use std::path::Path;
 pub const OBJECTS: &str = "objects";
 /// What only the running program needs.
 const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
-/// The way to files in the quarantine.
-const QUARANTINE: &str = "evolve/quarantine/";
+/// The quarantine.
+const QUARANTINE: &str = "evolve/quarantine";
 /// How names begin in which git and libgit2 write objects and packs at first.
 const BEGUN: [&str; 4] = ["pack_", "tmp_idx_", "tmp_obj", "tmp_pack_"];
 /// Folders whose files are never changed once they are written.
-const UNCHANGING: [&str; 3] = [OBJECTS, "lfs", "evolve/quarantine"];
+const UNCHANGING: [&str; 3] = [OBJECTS, "lfs", QUARANTINE];
 
 /// Returns the names of what is in a folder; of objects the loose ones before the packs, and these from the smallest up.
 pub fn in_order(folder: &Path, name: &str) -> IoResult<Vec<OsString>> {
@@ -51,16 +51,6 @@ pub fn is_named_by_content(name: &str) -> bool {
     }
 }
 
-/// Says whether a file is such a loose object.
-pub fn is_own_loose(name: &str) -> bool {
-    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-    is_of_loose(folder) && is_loose(name)
-}
-
-fn is_hex(text: &str) -> bool {
-    text.bytes().all(|digit| digit.is_ascii_hexdigit())
-}
-
 /// Says whether a file is a loose object.
 pub fn is_loose(name: &str) -> bool {
     is_named_by_content(name) && !name.ends_with(".pack") && !name.ends_with(".idx")
@@ -74,6 +64,16 @@ pub fn is_of_loose(name: &str) -> bool {
     folder.is_some_and(|folder| folder.len() == 2 && is_hex(folder))
 }
 
+/// Says whether a file is a loose object in such a folder.
+pub fn is_own_loose(name: &str) -> bool {
+    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    is_of_loose(folder) && is_loose(name)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// Says whether a file is a ref or a reflog. Some are taken for others, and copied.
 pub fn is_of_refs(name: &str) -> bool {
     let mut folders = name.split('/').rev().skip(1);
@@ -84,7 +84,8 @@ pub fn is_of_refs(name: &str) -> bool {
 /// Says whether a file is not copied. What is in the quarantine bears the names of the user's files, whatever these are.
 pub fn is_left_out(name: &str) -> bool {
     let is_of_git = ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock") || is_begun(name);
-    is_of_git && !name.contains(QUARANTINE)
+    let behind = name.split_once(QUARANTINE).map(|(_, behind)| behind);
+    is_of_git && !behind.is_some_and(|behind| behind.starts_with('/'))
 }
 
 /// Says whether a file is an object or a pack that somebody's git has only begun to write. No git reads from such a file, while a pack

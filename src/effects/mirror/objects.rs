@@ -185,11 +185,6 @@ impl<'a> Keeper<'a> {
         Some(name).filter(|name| self.noted.store.has_bytes_alone(name))
     }
 
-    /// Returns the bytes of such an object with its permissions; none where they are no longer those that were kept.
-    fn bytes_of(&self, name: &str) -> IoResult<Option<(Vec<u8>, u32)>> {
-        self.noted.store.bytes_of(name)
-    }
-
     /// Says whether a file that somebody touched no longer holds what its name stands for. Where only the copy is bad it is
     /// not.
     fn is_damaged(&self, path: &Path) -> Result<bool> {
@@ -206,9 +201,9 @@ impl<'a> Keeper<'a> {
             }
             modes::open_to_read(&live, MODE);
             if let Some(name) = self.kept(path) {
-                let kept = self.bytes_of(&name)?;
+                let kept = self.noted.store.bytes_of(&name)?;
                 let is_same =
-                    kept.is_some_and(|(kept, _)| store::is_held(&live, &kept).is_ok_and(|it| it));
+                    kept.is_some_and(|(kept, _)| store::is_held(&live, &kept).unwrap_or(false));
                 return Ok(Some(!is_same && !self.is_sound(&live, path)?));
             }
             modes::open_to_read(&kept, MODE);
@@ -292,7 +287,7 @@ impl<'a> Keeper<'a> {
     fn has_sound_copy(&self, path: &Path) -> Result<bool> {
         let kept = self.place.copy.join(path);
         let is_sound = match self.kept(path) {
-            Some(name) => self.bytes_of(&name).map(|kept| kept.is_some()),
+            Some(name) => self.noted.store.bytes_of(&name).map(|kept| kept.is_some()),
             // It may be one file with the original.
             None => {
                 modes::open_to_read(&kept, MODE);
@@ -367,7 +362,7 @@ impl<'a> Keeper<'a> {
 
     fn lend(&self, path: &Path) -> Result<()> {
         let (from, to) = (self.place.copy.join(path), self.place.live.join(path));
-        let kept = self.kept(path).map(|name| self.bytes_of(&name));
+        let kept = self.kept(path).map(|name| self.noted.store.bytes_of(&name));
         let lent = match kept.transpose().map(Option::flatten) {
             Ok(Some((bytes, mode))) => lend_bytes(&bytes, mode, &to),
             Ok(None) => lend_file(&from, &to),
