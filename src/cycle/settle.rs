@@ -15,6 +15,7 @@ use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::model::text;
 use crate::model::work::BY_AGENT;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
@@ -377,12 +378,11 @@ pub fn leave_to_a_person(
         .map(|stuck| format!("{} ({}: {})", stuck.goal_id, stuck.standing, stuck.reason))
         .collect();
     let waiting = progress.ledger.queue.open(&session.home().name()).len();
+    let verb = if waiting == 1 { "waits" } else { "wait" };
+    let items = text::count(waiting, "item");
     let waiting = match waiting {
         0 => String::new(),
-        1 => "; 1 item waits in the queue, which is worked on when no goal fails".to_owned(),
-        more => {
-            format!("; {more} items wait in the queue, which is worked on when no goal fails")
-        }
+        _ => format!("; {items} {verb} in the queue, which is worked on when no goal fails"),
     };
     let reason = format!("a human is needed: {}{waiting}", each.join("; "));
     Ok(Step::End(Ending::human_needed(reason, stuck)))

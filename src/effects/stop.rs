@@ -68,11 +68,10 @@ impl Halt {
 
     /// Returns the error of something that was ended by this.
     pub fn error(&self, what: &str) -> Error {
-        let kind = match self {
-            Halt::Kill(..) => Kind::Killed,
-            Halt::Now => Kind::Signal(INTERRUPT),
-            Halt::Signal(number) => Kind::Signal(*number),
-            Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,
+        let kind = match (self, self.signal()) {
+            (Halt::Kill(..), _) => Kind::Killed,
+            (_, Some(number)) => Kind::Signal(number),
+            (_, None) => Kind::Internal,
         };
         Error::new(kind, format!("{what} was ended: {}", self.reason()))
     }
