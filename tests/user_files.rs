@@ -1058,7 +1058,7 @@ fn what_an_agent_removes_from_the_quarantine_is_back() {
 /// A goal that a file `bad` breaks.
 const BAD: &str = "  - {id: nobad, description: d, check: 'test ! -e bad', weight: 2}\n";
 
-/// A repository in which something other than a check, which the first check waits for, saves an untracked file once.
+/// A repository whose check saves an untracked file the first time that it runs, as a person could at that moment.
 fn with_a_person_who_saves(goals: &str) -> TestRepo {
     let check =
         "test -e \"$OUT/saved\" || { echo saved >notes; touch \"$OUT/saved\"; }; grep -q MARK f";
