@@ -56,6 +56,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Some(start) => start.of_cycle(number),
         None => session.begin(number)?,
     };
+    let last = progress.kept.as_ref();
+    start.kept.look(&session.repo.root, last);
     progress.is_measured = false;
     let goals = choose::load_goals(session, &start)?;
     if let Some(ending) = choose::look_for_programs(session, progress, &goals)? {

@@ -1011,6 +1011,44 @@ fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
 }
 
 #[test]
+fn a_check_that_leaves_an_untracked_file_with_the_same_bytes_makes_it_no_output() {
+    for check in [
+        "touch golden",
+        "cat golden >$OUT/g; cat $OUT/g >golden",
+        "cp golden golden.new; mv golden.new golden",
+    ] {
+        for flags in [&[][..], &["--skip-baseline"]] {
+            let repo = TestRepo::with_goals(&format!(
+                "  - {{id: a, description: d, check: '{check}; cmp -s golden f', weight: 5}}\n"
+            ))
+            .with_out();
+            repo.write("f", "begun\n");
+            repo.commit_file("f");
+            repo.write("golden", "done\n");
+            repo.agent_does(&["cp f golden; touch new"]);
+            repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+            assert_eq!(repo.newest()["result"], "unchanged", "{check} {flags:?}");
+            assert_eq!(repo.read("golden"), "done\n", "{check} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_check_makes_the_same_until_an_agent_changes_something_stays_as_it_makes_it_then() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'sort f >list; grep -q MARK f', weight: 5}\n",
+    );
+    repo.write("f", "begun\n");
+    repo.commit_file("f");
+    repo.write("list", "begun\n");
+    repo.cycle("echo MARK >>f").expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert_eq!(repo.read("list"), "MARK\nbegun\n");
+    assert!(!text(&repo).contains("put back"), "{}", text(&repo));
+    assert!(repo.quarantined().is_empty());
+}
+
+#[test]
 fn what_stands_in_the_way_of_an_untracked_file_and_is_in_no_commit_meets_no_goal() {
     for script in [
         "mv own away; mkdir other; cp f other/golden; ln -s other own",

@@ -86,6 +86,9 @@ pub struct Kept {
     /// Those that came while the goals of this cycle were measured, of checks or somebody's, in hex.
     #[serde(skip)]
     late: BTreeSet<String>,
+    /// Those that were written to while goals were measured and hold the same bytes, in hex.
+    #[serde(skip)]
+    touched: BTreeSet<String>,
 }
 
 /// What putting back came to.

@@ -373,8 +373,7 @@ impl Workspace<'_> {
         status.refuse_dirty(&hidden.changes, (cycle > 0, way_out))?;
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
-        let mut kept = Kept::listed(untracked, &status.ignored);
-        kept.look(&self.repo.root);
+        let kept = Kept::listed(untracked, &status.ignored);
         let moment = files::moment_in(&self.repo.private);
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {

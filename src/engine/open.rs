@@ -31,7 +31,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if session.stop_file().is_some() {
         return Ok(());
     }
-    let start = session.begin(0)?;
+    let mut start = session.begin(0)?;
     let goals = load_goals(session, &start)?;
     if progress.ledger.history.records.is_empty() && session.home().is_ignored(names::HISTORY) {
         session
@@ -50,6 +50,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         return Ok(());
     }
     session.diary.write(&Journal::measuring(&session.id, 0))?;
+    start.kept.look(&session.repo.root, None);
     let place = (&start, &goals);
     let mut baseline = measure_before(session, progress, place, "baseline").await?;
     session.tell_measured(&baseline, "baseline");

@@ -3,14 +3,14 @@
 //! neither an agent's damage nor anything to take back.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::copy::{Copy, Output, is_unchanged, write};
+use super::copy::{Copy, FILE_LIMIT, Output, digest_of, is_unchanged, stamp, write};
 use super::{Kept, from_hex, grown, in_the_way, to_hex};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
@@ -20,6 +20,8 @@ use crate::error::{Error, Result};
 const END: u64 = 64;
 /// How many files are opened to read these.
 const OPENED: usize = 1_000;
+/// How many bytes are read to tell a file that was written to from another one.
+const READ: u64 = 64 << 20;
 
 /// What tells that a file was written to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,16 @@ pub(super) struct Seen {
     inode: u64,
     /// Its last bytes; none where they were not read.
     end: Option<Vec<u8>>,
+    /// The digest of all its bytes; none where they were not read.
+    digest: Option<String>,
+}
+
+/// What was done to a file.
+enum Became {
+    /// It was written to, and holds the same bytes.
+    Touched,
+    /// It holds others.
+    Output(Output),
 }
 
 impl Seen {
@@ -38,49 +50,84 @@ impl Seen {
             modified: (meta.mtime(), meta.mtime_nsec()),
             inode: meta.ino(),
             end: None,
+            digest: None,
         }
     }
 
+    /// Says whether a file was not written to until it became what it is now.
+    fn is_same(&self, now: &Seen) -> bool {
+        (self.size, self.modified, self.inode) == (now.size, now.modified, now.inode)
+    }
+
     /// Says how a file was written to until it became what it is now, if it was.
-    fn became(&self, now: &Seen, file: &Path) -> Option<Output> {
-        if (self.size, self.modified, self.inode) == (now.size, now.modified, now.inode) {
+    fn became(&self, now: &Seen, file: &Path) -> Option<Became> {
+        if self.is_same(now) {
             return None;
+        }
+        if self.size == now.size && self.digest.is_some() && digest_of(file) == self.digest {
+            return Some(Became::Touched);
         }
         let has_end = || self.end.is_none() || end_of(file, self.size) == self.end;
         match self.inode == now.inode && now.size > self.size && has_end() {
-            true => Some(Output::Grown),
-            false => Some(Output::Rewritten),
+            true => Some(Became::Output(Output::Grown)),
+            false => Some(Became::Output(Output::Rewritten)),
         }
     }
 }
 
 impl Kept {
-    /// Looks at the untracked files before anything is measured.
-    pub fn look(&mut self, root: &Path) {
+    /// Looks at the untracked files before anything is measured; what `last` tells of one that is still the same is not read again.
+    pub fn look(&mut self, root: &Path, last: Option<&Kept>) {
         let mut seen = BTreeMap::new();
+        let mut left = READ;
         for name in self.untracked.keys() {
-            let Some(mut one) = look_at(root, name) else {
+            let file = place(root, name);
+            let Some(meta) = meta_of(&file) else {
                 continue;
             };
+            let mut one = Seen::of(&meta);
             if seen.len() < OPENED {
-                one.end = end_of(&place(root, name), one.size);
+                one.end = end_of(&file, one.size);
+                one.digest = last.and_then(|last| last.digest_at(name, &meta));
+                if one.digest.is_none() && one.size <= FILE_LIMIT.min(left) {
+                    left -= one.size;
+                    one.digest = digest_of(&file);
+                }
             }
             seen.insert(name.clone(), one);
         }
         self.seen = seen;
     }
 
+    /// Returns the digest of a file, if it is still what it was when it was read.
+    fn digest_at(&self, name: &str, meta: &Metadata) -> Option<String> {
+        let copied = self.untracked.get(name);
+        let copied = copied.filter(|copy| copy.stamp == stamp(meta));
+        copied.and_then(|copy| copy.digest.clone()).or_else(|| {
+            let seen = self.seen.get(name);
+            let seen = seen.filter(|seen| seen.is_same(&Seen::of(meta)));
+            seen.and_then(|seen| seen.digest.clone())
+        })
+    }
+
     /// Notes which of the files were written to since they were looked at for `before`, or earlier, or came since; `frozen` ones, which
-    /// checks run, are nobody's output.
+    /// checks run, are nobody's output, and neither is one that holds the same bytes as before: somebody may rely on them.
     pub fn note_outputs(&mut self, root: &Path, before: &[&Kept], frozen: &[String]) {
         let mut found: BTreeMap<String, Output> = BTreeMap::new();
+        let mut touched = BTreeSet::new();
         for earlier in before {
+            touched.extend(earlier.touched.iter().cloned());
             let noted = earlier.untracked.iter();
             let noted = noted.filter_map(|(name, entry)| Some((name.clone(), entry.output?)));
-            let changed = earlier.seen.iter().filter_map(|(name, seen)| {
-                let now = look_at(root, name)?;
-                Some((name.clone(), seen.became(&now, &place(root, name))?))
-            });
+            let mut changed = Vec::new();
+            for (name, seen) in &earlier.seen {
+                let now = look_at(root, name);
+                match now.and_then(|now| seen.became(&now, &place(root, name))) {
+                    Some(Became::Output(output)) => changed.push((name.clone(), output)),
+                    Some(Became::Touched) => drop(touched.insert(name.clone())),
+                    None => {}
+                }
+            }
             // What checks make they make anew.
             let came = earlier.came.iter();
             let came = came.filter(|name| look_at(root, name).is_some());
@@ -98,15 +145,17 @@ impl Kept {
                 );
             }
         }
+        let is_frozen = |name: &str| frozen.iter().any(|path| path.as_bytes() == from_hex(name));
         for (name, entry) in &mut self.untracked {
-            let is_frozen = || frozen.iter().any(|path| path.as_bytes() == from_hex(name));
-            entry.output = found.get(name).copied().filter(|_| !is_frozen());
+            entry.output = found.get(name).copied().filter(|_| !is_frozen(name));
         }
+        touched.retain(|name| !found.contains_key(name) && !is_frozen(name));
+        self.touched = touched;
     }
 }
 
-/// What outputs, and files that came while goals were measured, were like right after the agent, by their names in hex; none for one
-/// that was gone.
+/// What outputs, and files that came or were written to while goals were measured, were like right after the agent, by their names in
+/// hex; none for one that was gone.
 #[derive(Clone, Debug, Default)]
 pub struct AfterAgent(BTreeMap<String, Option<Seen>>);
 
@@ -146,20 +195,21 @@ impl Kept {
         }
     }
 
-    /// Looks at those files and at outputs right after the agent.
+    /// Looks at outputs, and at what may turn out to be one, right after the agent.
     pub fn look_after_agent(&self, root: &Path) -> AfterAgent {
         let outputs = self.untracked.iter();
         let outputs = outputs.filter(|(_, entry)| entry.output == Some(Output::Rewritten));
-        let names = outputs.map(|(name, _)| name).chain(&self.late);
+        let names = outputs.map(|(name, _)| name);
+        let names = names.chain(&self.late).chain(&self.touched);
         let seen = |name: &String| (name.clone(), look_at(root, name));
         AfterAgent(names.map(seen).collect())
     }
 
-    /// Returns the same, with those of the late files for outputs that were written since: checks made them, and make them anew.
-    /// What only the agent wrote to may be somebody's.
+    /// Returns the same, with those for outputs that came or were written to while goals were measured and are written since: checks
+    /// make them anew. What only the agent wrote to may be somebody's.
     pub fn with_late_outputs(&self, root: &Path, after: &AfterAgent) -> Cow<'_, Kept> {
-        let late = self.late.iter();
-        let written: Vec<_> = late
+        let doubtful = self.late.iter().chain(&self.touched);
+        let written: Vec<_> = doubtful
             .filter(|name| after.is_written_since(root, name))
             .collect();
         if written.is_empty() {
@@ -227,8 +277,12 @@ fn place(root: &Path, name: &str) -> PathBuf {
 }
 
 fn look_at(root: &Path, name: &str) -> Option<Seen> {
-    let meta = fs::symlink_metadata(place(root, name)).ok()?;
-    meta.is_file().then(|| Seen::of(&meta))
+    meta_of(&place(root, name)).map(|meta| Seen::of(&meta))
+}
+
+fn meta_of(file: &Path) -> Option<Metadata> {
+    let meta = fs::symlink_metadata(file).ok();
+    meta.filter(Metadata::is_file)
 }
 
 /// Returns the last bytes of the first `size` of a file.
