@@ -38,7 +38,7 @@ use copy::{copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use links::Links;
 pub use moved::identity;
 pub use outputs::AfterAgent;
-use outputs::Seen;
+use outputs::Measured;
 
 /// How many bytes are copied in all.
 const TOTAL_LIMIT: u64 = 1 << 30;
@@ -77,18 +77,9 @@ pub struct Kept {
     /// By what untracked and ignored files are known again, in hex.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     identities: BTreeMap<String, String>,
-    /// What the untracked files were like before anything was measured.
+    /// What was done to them while goals were measured.
     #[serde(skip)]
-    seen: BTreeMap<String, Seen>,
-    /// Those that checks made since, in hex.
-    #[serde(skip)]
-    came: BTreeSet<String>,
-    /// Those that came while the goals of this cycle were measured, of checks or somebody's, in hex.
-    #[serde(skip)]
-    late: BTreeSet<String>,
-    /// Those that were written to while goals were measured and hold the same bytes, in hex.
-    #[serde(skip)]
-    touched: BTreeSet<String>,
+    measured: Measured,
 }
 
 /// What putting back came to.
@@ -156,13 +147,13 @@ impl Kept {
     /// Adds untracked files that came since these were listed, while the goals of a cycle were measured.
     pub fn add_late<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
         let new = self.add_new(untracked);
-        self.late.extend(new);
+        self.measured.late.extend(new);
     }
 
     /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.
     pub fn add_made<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
         let new = self.add_new(untracked);
-        self.came.extend(new);
+        self.measured.came.extend(new);
     }
 
     /// Adds untracked files; returns those that were not listed, in hex.

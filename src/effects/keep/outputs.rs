@@ -35,6 +35,19 @@ pub(super) struct Seen {
     digest: Option<String>,
 }
 
+/// What was done to untracked files while goals were measured, by their names in hex.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Measured {
+    /// What they were like before.
+    seen: BTreeMap<String, Seen>,
+    /// Those that checks made.
+    pub(super) came: BTreeSet<String>,
+    /// Those that came while the goals of this cycle were measured, of checks or somebody's.
+    pub(super) late: BTreeSet<String>,
+    /// Those that were written to and hold the same bytes.
+    touched: BTreeSet<String>,
+}
+
 /// What was done to a file.
 enum Became {
     /// It was written to, and holds the same bytes.
@@ -96,7 +109,7 @@ impl Kept {
             }
             seen.insert(name.clone(), one);
         }
-        self.seen = seen;
+        self.measured.seen = seen;
     }
 
     /// Returns the digest of a file, if it is still what it was when it was read.
@@ -104,7 +117,7 @@ impl Kept {
         let copied = self.untracked.get(name);
         let copied = copied.filter(|copy| copy.stamp == stamp(meta));
         copied.and_then(|copy| copy.digest.clone()).or_else(|| {
-            let seen = self.seen.get(name);
+            let seen = self.measured.seen.get(name);
             let seen = seen.filter(|seen| seen.is_same(&Seen::of(meta)));
             seen.and_then(|seen| seen.digest.clone())
         })
@@ -116,11 +129,11 @@ impl Kept {
         let mut found: BTreeMap<String, Output> = BTreeMap::new();
         let mut touched = BTreeSet::new();
         for earlier in before {
-            touched.extend(earlier.touched.iter().cloned());
+            touched.extend(earlier.measured.touched.iter().cloned());
             let noted = earlier.untracked.iter();
             let noted = noted.filter_map(|(name, entry)| Some((name.clone(), entry.output?)));
             let mut changed = Vec::new();
-            for (name, seen) in &earlier.seen {
+            for (name, seen) in &earlier.measured.seen {
                 let now = look_at(root, name);
                 match now.and_then(|now| seen.became(&now, &place(root, name))) {
                     Some(Became::Output(output)) => changed.push((name.clone(), output)),
@@ -129,7 +142,7 @@ impl Kept {
                 }
             }
             // What checks make they make anew.
-            let came = earlier.came.iter();
+            let came = earlier.measured.came.iter();
             let came = came.filter(|name| look_at(root, name).is_some());
             let came = came.map(|name| (name.clone(), Output::Rewritten));
             for (name, output) in noted.chain(changed).chain(came) {
@@ -150,7 +163,7 @@ impl Kept {
             entry.output = found.get(name).copied().filter(|_| !is_frozen(name));
         }
         touched.retain(|name| !found.contains_key(name) && !is_frozen(name));
-        self.touched = touched;
+        self.measured.touched = touched;
     }
 }
 
@@ -173,9 +186,9 @@ impl AfterAgent {
 impl Kept {
     /// Takes over which files came while the goals of this cycle were measured, but for `frozen` ones, which checks run.
     pub fn take_late(&mut self, listed: &Kept, frozen: &[String]) {
-        self.late.clone_from(&listed.late);
+        self.measured.late.clone_from(&listed.measured.late);
         for path in frozen {
-            self.late.remove(&to_hex(path.as_bytes()));
+            self.measured.late.remove(&to_hex(path.as_bytes()));
         }
     }
 
@@ -184,7 +197,7 @@ impl Kept {
     pub fn without_outputs(&self, root: &Path, held: &dyn Fn(&[u8]) -> bool) -> Kept {
         let files = self.untracked.iter().filter(|(name, entry)| {
             let is_made_anew = matches!(entry.output, Some(Output::Rewritten | Output::Built));
-            let is_others = is_made_anew || self.late.contains(*name);
+            let is_others = is_made_anew || self.measured.late.contains(*name);
             !is_others && in_the_way(root, &from_hex(name)).is_none_or(|it| !held(&it))
         });
         Kept {
@@ -200,7 +213,9 @@ impl Kept {
         let outputs = self.untracked.iter();
         let outputs = outputs.filter(|(_, entry)| entry.output == Some(Output::Rewritten));
         let names = outputs.map(|(name, _)| name);
-        let names = names.chain(&self.late).chain(&self.touched);
+        let names = names
+            .chain(&self.measured.late)
+            .chain(&self.measured.touched);
         let seen = |name: &String| (name.clone(), look_at(root, name));
         AfterAgent(names.map(seen).collect())
     }
@@ -208,7 +223,7 @@ impl Kept {
     /// Returns the same, with those for outputs that came or were written to while goals were measured and are written since: checks
     /// make them anew. What only the agent wrote to may be somebody's.
     pub fn with_late_outputs(&self, root: &Path, after: &AfterAgent) -> Cow<'_, Kept> {
-        let doubtful = self.late.iter().chain(&self.touched);
+        let doubtful = self.measured.late.iter().chain(&self.measured.touched);
         let written: Vec<_> = doubtful
             .filter(|name| after.is_written_since(root, name))
             .collect();
