@@ -315,6 +315,17 @@ impl Session {
         Ok(now.unwrap_or_else(|| Journal::measuring(&self.id, cycle)))
     }
 
+    /// Adds to the notes of what will be recorded if the cycle is cut short here.
+    pub fn note_in_journal(&self, cycle: u64, notes: &[String]) -> Result<()> {
+        if notes.is_empty() {
+            return Ok(());
+        }
+        let mut journal = self.journal(cycle)?;
+        let record = journal.record.iter_mut();
+        record.for_each(|record| record.notes.extend(notes.iter().cloned()));
+        self.diary.write(&journal)
+    }
+
     /// Notes that nothing is in progress any more.
     pub fn clear_journal(&self) -> Result<()> {
         self.note_settled()?;

@@ -254,6 +254,23 @@ fn a_users_file_that_the_agent_deleted_or_changed_is_put_back_after_a_crash() {
 }
 
 #[test]
+fn a_users_file_that_was_put_back_before_the_goals_were_measured_is_named_after_a_crash() {
+    let repo = repo();
+    repo.write("notes", "mine\n");
+    fs::write(repo.out("sleep"), SLEEP).unwrap();
+    repo.agent_does(&["touch a; echo theirs >notes; cp \"$OUT/sleep\" \"$OUT/check\""]);
+    crash_while_something_runs(&repo, &[]);
+    fs::remove_file(repo.out("check")).unwrap();
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    let notes = repo.each("notes").remove(0).to_string();
+    for said in ["untracked files put back: notes", "quarantine"] {
+        assert_eq!(notes.matches(said).count(), 1, "{notes}");
+    }
+}
+
+#[test]
 fn a_work_item_whose_session_died_is_worked_on_again() {
     let repo = repo();
     repo.write("a", "");

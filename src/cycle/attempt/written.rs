@@ -61,7 +61,7 @@ impl Attempt<'_> {
     }
 
     /// Puts the user's untracked files back that an agent changed or removed in the user's own working tree, unless somebody moved HEAD
-    /// or the branch meanwhile.
+    /// or the branch meanwhile. The journal says so, too: after a crash nothing else would tell.
     pub(super) fn put_back_untracked(&mut self, session: &Session, start: &Start) -> Result<()> {
         let is_here = self.measures_here(session);
         let Some(stock) = self.stock.as_mut().filter(|_| is_here) else {
@@ -70,6 +70,7 @@ impl Attempt<'_> {
         let workspace = session.workspace();
         if workspace.moved_since(start, stock)?.is_empty() {
             let notes = workspace.put_back_untracked(start, &stock.tip)?;
+            session.note_in_journal(start.cycle, &notes)?;
             stock.notes.extend(notes);
         }
         Ok(())
