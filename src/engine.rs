@@ -30,8 +30,8 @@ const LONGEST_REASON: usize = 2_000;
 
 pub use open::add_unwired;
 pub use recover::{
-    give_back_private, has_lost_private, lost_places, make_private, open_shut, put_back_settings,
-    recover, settle_links,
+    give_back_linked, give_back_private, has_lost_private, lost_places, make_private, open_shut,
+    put_back_settings, recover, settle_links,
 };
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is

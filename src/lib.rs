@@ -104,6 +104,7 @@ pub mod effects {
     pub mod excludes;
     pub mod files;
     pub mod git;
+    pub mod gitfile;
     pub mod guard;
     pub mod hook;
     pub mod isolation;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
+use crate::effects::gitfile::Gitfile;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::{Guarded, held};
 use crate::effects::isolation::Isolation;
@@ -68,6 +69,8 @@ pub struct Session {
     pub events: Events,
     /// The copy of the git directory while an agent works; none where the agent has a slot, or there is no place for it.
     pub mirror: Option<Mirror>,
+    /// The `.git` of the working tree where that leads elsewhere; none where the agent has a slot.
+    pub gitfile: Option<Gitfile>,
     /// What the user asked for.
     pub options: Options,
     /// What is in progress.
@@ -235,25 +238,25 @@ impl Session {
     }
 
     /// Takes the private directory back after somebody was at work: what an agent took from it is there again, the lock above
-    /// all. Refuses where all of it is gone.
-    fn take_back(&self) -> Result<()> {
+    /// all; and so is a `.git` that leads elsewhere, which is told. Refuses where all of it is gone.
+    fn take_back(&self, start: &Start) -> Result<Vec<String>> {
+        let gitfile = self.gitfile.as_ref();
+        let put_back = gitfile.map(|gitfile| gitfile.put_back((&self.id, start.cycle)));
+        let notes = put_back.transpose()?.unwrap_or_default();
         if !self.has_git_dir() {
             modes::refuse_shut(&self.home().root)?;
             return match &self.isolation {
                 // Nothing of it is needed for what happens in a slot.
-                Some(_) => Ok(()),
+                Some(_) => Ok(notes),
                 None => Err(self.git_dir_is_gone()),
             };
         }
         let was_taken = self.lock.put_back(&self.home().private.join("lock"))?;
-        match self
-            .mirror
-            .as_ref()
-            .filter(|mirror| was_taken && mirror.private().is_some())
-        {
-            Some(mirror) => mirror.lend_private(),
-            None => Ok(()),
+        let mirror = self.mirror.as_ref().filter(|_| was_taken);
+        if let Some(mirror) = mirror.filter(|mirror| mirror.private().is_some()) {
+            mirror.lend_private()?;
         }
+        Ok(notes)
     }
 
     /// Remembers what git holds for the user beside branch and files, and the programs of the tree that it runs, right before an
@@ -283,10 +286,10 @@ impl Session {
     /// Makes what git holds for the user beside branch and files what it was before the agent, wherever that was changed by
     /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
     pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
-        let Some(opened) = self.open(start) else {
+        let Some(mut opened) = self.open(start) else {
             return Ok(Vec::new());
         };
-        self.take_back()?;
+        opened.extend(self.take_back(start)?);
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
             let mut notes = self.workspace().clear_pipes(start)?;
@@ -363,7 +366,7 @@ impl Session {
 
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        self.take_back()?;
+        let taken_back = self.take_back(start)?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         let programs = self.put_back_programs(start)?;
         let mut stock = match &self.isolation {
@@ -390,6 +393,7 @@ impl Session {
         let changed = programs.programs.into_iter().map(words);
         stock.change.goalposts.extend(changed);
         stock.notes.extend(programs.notes);
+        stock.notes.extend(taken_back);
         Ok(stock)
     }
 

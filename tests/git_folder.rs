@@ -1,9 +1,10 @@
 //! An agent that removes or replaces `.git` (G-09): the run stops and writes nothing, and the command that it prints puts
-//! everything back as it was before the agent.
+//! everything back as it was before the agent. What only leads to the git directory, and that of a linked working tree, is put back.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::harness::{EVOLVE_PID, Run, TestRepo, finish, output};
@@ -238,6 +239,164 @@ fn where_no_copy_can_be_made_that_is_said_once_and_the_run_goes_on() {
         "{}",
         run.stderr
     );
+}
+
+/// A working tree whose git directory lies elsewhere, with a commit, an untracked file and what else `repository` has.
+fn elsewhere(way: &str) -> (TestRepo, PathBuf) {
+    let repo = repository();
+    let tree = repo.out("tree");
+    let script = match way {
+        "linked" => "git worktree add -q -b work \"$OUT/tree\"",
+        "separate" => {
+            "mkdir \"$OUT/tree\"; git archive HEAD | tar -x -C \"$OUT/tree\"; cp -a .git \"$OUT/separate\"
+             echo \"gitdir: $OUT/separate\" >\"$OUT/tree/.git\"; cd \"$OUT/tree\"; git checkout -q -b work"
+        }
+        _ => {
+            "mkdir \"$OUT/tree\"; git archive HEAD | tar -x -C \"$OUT/tree\"; cp -a .git \"$OUT/separate\"
+             ln -s \"$OUT/separate\" \"$OUT/tree/.git\"; cd \"$OUT/tree\"; git checkout -q -b work"
+        }
+    };
+    sh(&repo, &format!("set -e; {script}"));
+    fs::write(tree.join("notes"), "mine\n").unwrap();
+    (repo, tree)
+}
+
+fn gitfile(tree: &Path) -> (Option<PathBuf>, Option<String>) {
+    let path = tree.join(".git");
+    (fs::read_link(&path).ok(), fs::read_to_string(path).ok())
+}
+
+/// What must hold when the cycle of an agent that took the way to the git directory is settled.
+#[track_caller]
+fn assert_settled(repo: &TestRepo, tree: &Path, what: &str) {
+    let dir = tree.to_str().unwrap();
+    repo.git(&["-C", dir, "fsck", "--strict", "--no-dangling"]);
+    assert_eq!(
+        repo.git(&["-C", dir, "status", "--porcelain"]),
+        "?? notes",
+        "{what}"
+    );
+    assert_eq!(
+        repo.git(&["-C", dir, "symbolic-ref", "HEAD"]),
+        "refs/heads/work"
+    );
+    assert_eq!(fs::read_to_string(tree.join("notes")).unwrap(), "mine\n");
+    let history = fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl")).unwrap();
+    assert_eq!(history.lines().count(), 1, "{what}: {history}");
+}
+
+#[test]
+fn a_git_file_that_leads_elsewhere_is_put_back_whatever_an_agent_did_to_it() {
+    for way in ["linked", "separate", "link"] {
+        for script in [
+            "rm .git",
+            "rm .git; echo 'gitdir: /nowhere' >.git",
+            "rm .git; git init -q; git add README; git commit -qm own",
+            "mv .git away; ln -s nowhere .git; rm away",
+        ] {
+            let what = format!("{way}: {script}");
+            let (repo, tree) = elsewhere(way);
+            let before = gitfile(&tree);
+            repo.agent_does(&[&format!("{script}; echo x >notes")]);
+            let dir = tree.to_str().unwrap();
+            let run = repo.run(&["-C", dir, "--max-cycles=1"]);
+            assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            assert_eq!(gitfile(&tree), before, "{what}");
+            let said = "was removed or replaced and is back";
+            assert!(run.stdout.contains(said), "{what}: {}", run.stdout);
+            assert_settled(&repo, &tree, &what);
+            assert!(repo.kept_outside("gitfile").is_none(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_git_directory_of_a_linked_tree_that_an_agent_removed_is_put_back_by_the_next_start() {
+    for script in [
+        "rm -rf \"$(git rev-parse --git-dir)\"",
+        "D=\"$(git rev-parse --git-dir)\"; rm -rf .git \"$D\"",
+        "rm -rf \"$(git rev-parse --git-common-dir)/worktrees\"",
+        "C=\"$(git rev-parse --git-common-dir)\"; rm .git; git --git-dir=\"$C\" worktree prune --expire=now",
+    ] {
+        let (repo, tree) = elsewhere("linked");
+        let before = gitfile(&tree);
+        repo.agent_does(&[&format!("{script}; echo x >notes; touch bad")]);
+        let dir = tree.to_str().unwrap();
+        let run = repo.run(&["-C", dir, "--max-cycles=1"]).expect(3);
+        assert!(run.stderr.contains("run evolve again"), "{}", run.stderr);
+        repo.agent_does(&["touch a"]);
+        let again = repo.run(&["-C", dir, "--max-cycles=1"]);
+        assert_eq!(again.code, 0, "{script}: {}", again.stderr);
+        assert_eq!(gitfile(&tree), before, "{script}");
+        let history = fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl")).unwrap();
+        let results = ["interrupted", "improved"];
+        for (line, result) in history.lines().zip(results) {
+            assert!(
+                line.contains(&format!("\"result\":\"{result}\"")),
+                "{script}: {line}"
+            );
+        }
+        assert_eq!(history.lines().count(), 2, "{script}: {history}");
+        assert_eq!(fs::read_to_string(tree.join("notes")).unwrap(), "mine\n");
+        assert!(!tree.join("bad").exists(), "{script}");
+        assert_eq!(
+            repo.git(&["-C", dir, "status", "--porcelain"]),
+            "?? notes",
+            "{script}"
+        );
+        repo.git(&["-C", dir, "fsck", "--strict", "--no-dangling"]);
+    }
+}
+
+#[test]
+fn a_git_file_that_was_removed_before_the_session_died_is_put_back_by_the_next_start() {
+    for way in ["linked", "separate", "link"] {
+        let (repo, tree) = elsewhere(way);
+        let before = gitfile(&tree);
+        repo.agent_does(&[&format!(
+            "rm .git; echo x >notes; touch bad; kill -9 {EVOLVE_PID}"
+        )]);
+        let dir = tree.to_str().unwrap();
+        repo.run(&["-C", dir, "--max-cycles=1"]);
+        assert_eq!(gitfile(&tree), (None, None), "{way}");
+        repo.agent_does(&["touch a"]);
+        let again = repo.run(&["-C", dir, "--max-cycles=1"]);
+        assert_eq!(again.code, 0, "{way}: {}", again.stderr);
+        assert_eq!(gitfile(&tree), before, "{way}");
+        assert_eq!(fs::read_to_string(tree.join("notes")).unwrap(), "mine\n");
+        assert!(
+            !tree.join("bad").exists() && tree.join("a").exists(),
+            "{way}"
+        );
+        assert!(repo.kept_outside("gitfile").is_none(), "{way}");
+    }
+}
+
+#[test]
+fn another_git_file_than_that_of_a_session_that_died_is_refused_with_both_ways_out() {
+    for (words, is_put_back) in [("`mv ", true), ("`rm ", false)] {
+        let (repo, tree) = elsewhere("linked");
+        let before = gitfile(&tree);
+        repo.agent_does(&[&format!(
+            "rm .git; git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m own; kill -9 {EVOLVE_PID}"
+        )]);
+        let dir = tree.to_str().unwrap();
+        repo.run(&["-C", dir, "--max-cycles=1"]);
+        let refused = repo.run(&["-C", dir, "--max-cycles=1"]).expect(3);
+        assert!(refused.stderr.contains("is not the one that a session"));
+        sh(&repo, &command_in(&refused, words));
+        repo.agent_does(&["touch a"]);
+        if !is_put_back {
+            repo.run(&["-C", dir, "--max-cycles=1"]);
+            assert!(tree.join(".git").is_dir());
+            continue;
+        }
+        fs::remove_dir_all(tree.join(".git-of-the-agent")).unwrap();
+        repo.run(&["-C", dir, "--max-cycles=1"]).expect(0);
+        assert_eq!(gitfile(&tree), before);
+        let history = fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl")).unwrap();
+        assert_eq!(history.matches("\"interrupted\"").count(), 1);
+    }
 }
 
 #[test]

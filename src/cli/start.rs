@@ -11,6 +11,7 @@ use crate::cli::place::{self, Place};
 use crate::cli::undo;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::agent::Agent;
+use crate::effects::gitfile::{self, Gitfile};
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
 use crate::effects::measure::Measurer;
@@ -249,10 +250,18 @@ async fn start(
     };
     let listening = events;
     let events = events.clone();
+    let gitfile = Gitfile::of(&repo.root).filter(|_| isolation.is_none());
+    if let Some(Err(error)) = gitfile.as_ref().map(Gitfile::store) {
+        events.warn(format!(
+            "after a crash nothing would tell where the git directory is, if an agent had removed .git: {}",
+            error.message
+        ));
+    }
     let session = Session {
         id,
         started,
         repo,
+        gitfile,
         mirror: mirror.filter(|_| isolation.is_none()),
         isolation,
         goals_file,
@@ -319,6 +328,8 @@ impl Ended {
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
 /// astray whoever opens it.
 async fn open(cwd: &Path) -> Result<Repo> {
+    gitfile::give_back(cwd)?;
+    engine::give_back_linked(cwd)?;
     engine::open_shut(cwd);
     if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
         let lock = places.private.join("lock");

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use crate::cycle::by_checks;
 use crate::cycle::by_name::ByName;
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
+use crate::effects::gitfile::Gitfile;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
@@ -564,5 +565,9 @@ pub fn drop_copies(session: &Session) -> Result<()> {
             Err(cause) => return Err(Error::io("remove", &folder, cause)),
         }
     }
+    session
+        .gitfile
+        .as_ref()
+        .map_or(Ok(()), Gitfile::drop_stored)?;
     session.mirror.as_ref().map_or(Ok(()), Mirror::remove)
 }

@@ -190,17 +190,20 @@ impl Diary {
             return Ok(known.clone());
         }
         let found = self.read()?;
-        if let Some(pid) = found
-            .as_ref()
-            .and_then(|found| found.living_writer(&self.git_dir))
-        {
-            let what = format!("another evolve is at work in this repository: process {pid}");
-            return Err(Error::new(Kind::Locked, what).hint(
-                "its lock was removed, by its agent for one; wait for it, or end it with `evolve stop`",
-            ));
-        }
+        let is_here = |found: &&Journal| found.place == here(&self.git_dir);
+        let living = found.as_ref().filter(is_here);
+        living.map_or(Ok(()), Journal::refuse_living)?;
         *self.known() = Some(found.clone());
         Ok(found)
+    }
+
+    /// Refuses if the session that wrote the journal outside lives, in whatever git directory lay in this place then.
+    pub fn refuse_living(&self) -> Result<()> {
+        let outside = self.outside.as_ref().map(|path| read(path));
+        match outside.transpose()?.flatten() {
+            Some(found) if found.place.starts_with(&proc_table::boot_id()) => found.refuse_living(),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Returns where the journal lies, the place that counts most first.
@@ -337,11 +340,18 @@ impl Journal {
         self.place.is_empty() || self.place == here(&places.git_dir)
     }
 
-    /// Returns the process that wrote it, if that lives and is another one.
-    fn living_writer(&self, git_dir: &Path) -> Option<u32> {
-        let (pid, started) = self.writer.filter(|_| self.place == here(git_dir))?;
-        let is_other = pid != std::process::id();
-        (is_other && proc_table::is_at_work(pid, Some(started))).then_some(pid)
+    /// Refuses if the process that wrote it since this boot lives and is another one.
+    fn refuse_living(&self) -> Result<()> {
+        let is_at_work = |(pid, started): &(u32, u64)| {
+            *pid != std::process::id() && proc_table::is_at_work(*pid, Some(*started))
+        };
+        let Some((pid, _)) = self.writer.filter(is_at_work) else {
+            return Ok(());
+        };
+        let what = format!("another evolve is at work in this repository: process {pid}");
+        Err(Error::new(Kind::Locked, what).hint(
+            "its lock was removed, by its agent for one; wait for it, or end it with `evolve stop`",
+        ))
     }
 }
 

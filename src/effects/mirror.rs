@@ -11,6 +11,7 @@
 mod copy;
 mod derived;
 mod fresh;
+pub mod linked;
 mod logs;
 mod names;
 mod new;

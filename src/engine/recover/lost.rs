@@ -2,11 +2,23 @@
 //! tells it, too, and the copy of the git directory has the rest.
 
 use std::fs;
+use std::path::Path;
 
 use crate::effects::journal::Diary;
-use crate::effects::mirror::Mirror;
+use crate::effects::mirror::{Mirror, linked};
 use crate::effects::places::Places;
 use crate::error::{Error, Result};
+
+/// Gets back the git directory of a linked working tree that an agent removed as a whole, so that the repository around `folder` is
+/// found again and its cycle is settled. Refuses where that session lives.
+pub fn give_back_linked(folder: &Path) -> Result<()> {
+    let Some(places) = linked::give_back(folder)? else {
+        return Ok(());
+    };
+    Diary::of(&places).refuse_living()?;
+    make_private(&places)?;
+    Mirror::of(&places)?.lend_private()
+}
 
 /// Says whether a cycle was never settled of which the private directory does not tell any more, though the copy does.
 pub fn has_lost_private(places: &Places) -> bool {

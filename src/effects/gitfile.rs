@@ -1,0 +1,166 @@
+//! Where a working tree's git directory lies elsewhere, its `.git` is a file or a link that leads there: in a linked working tree, in
+//! a submodule, and after `git clone --separate-git-dir`. An agent can remove or replace it, and the repository would be none.
+//!
+//! While a session runs, what it held lies in `$XDG_STATE_HOME/evolve/<name and digest of its path>.gitfile`, too: after a crash
+//! nothing else tells where the git directory is.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::effects::places::{self, folder_name};
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+use crate::model::text;
+
+/// How it is called.
+const NAME: &str = ".git";
+/// What it begins with where it is a file, as git writes it.
+const MARK: &[u8] = b"gitdir: ";
+/// The most bytes of one.
+const LIMIT: u64 = 1 << 16;
+
+/// The `.git` of a working tree that leads elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gitfile {
+    root: PathBuf,
+    held: Held,
+}
+
+/// What it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Held {
+    File(Vec<u8>),
+    Link(PathBuf),
+}
+
+impl Held {
+    fn at(path: &Path) -> Option<Held> {
+        let meta = fs::symlink_metadata(path).ok()?;
+        if meta.is_symlink() {
+            return fs::read_link(path).ok().map(Held::Link);
+        }
+        let bytes = files::read_bounded(path, LIMIT).ok().flatten();
+        bytes.filter(|_| meta.is_file()).map(Held::File)
+    }
+
+    /// Returns the path that it leads to.
+    fn target(&self) -> &Path {
+        match self {
+            Held::File(bytes) => {
+                let target = bytes.strip_prefix(MARK).unwrap_or(bytes);
+                Path::new(OsStr::from_bytes(target.trim_ascii_end()))
+            }
+            Held::Link(target) => target,
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        match self {
+            Held::File(bytes) => files::replace(path, bytes),
+            Held::Link(target) => {
+                symlink(target, path).map_err(|cause| Error::io("create", path, cause))
+            }
+        }
+    }
+}
+
+impl Gitfile {
+    /// Remembers the one in a working tree; none where the git directory lies in the tree itself.
+    pub fn of(root: &Path) -> Option<Gitfile> {
+        let root = root.to_owned();
+        Held::at(&root.join(NAME)).map(|held| Gitfile { root, held })
+    }
+
+    /// Writes down what it holds, outside of the repository. Where there is no place for that nothing is written.
+    pub fn store(&self) -> Result<()> {
+        let Some(stored) = stored(&self.root) else {
+            return Ok(());
+        };
+        if Held::at(&stored).as_ref() == Some(&self.held) {
+            return Ok(());
+        }
+        files::make_folder(stored.parent().unwrap_or(&stored))?;
+        files::remove(&stored)?;
+        self.held.write(&stored)
+    }
+
+    /// Forgets what was written down.
+    pub fn drop_stored(&self) -> Result<()> {
+        stored(&self.root).map_or(Ok(()), |stored| files::remove(&stored))
+    }
+
+    /// Makes it what it was, if the git directory is there to which it leads; what is in its place goes to the quarantine there. Says
+    /// what was done.
+    pub fn put_back(&self, (session, cycle): (&str, u64)) -> Result<Vec<String>> {
+        let path = self.root.join(NAME);
+        let private = self.root.join(self.held.target()).join("evolve");
+        if Held::at(&path).as_ref() == Some(&self.held) || !private.is_dir() {
+            return Ok(Vec::new());
+        }
+        let mut quarantine = Quarantine::of(&private, session, cycle);
+        if files::is_there(&path).map_err(|cause| Error::io("look at", &path, cause))? {
+            quarantine.take_from(&self.root, Path::new(NAME), Path::new(NAME))?;
+        }
+        self.held.write(&path)?;
+        let words = ".git, which leads to the git directory, was removed or replaced and is back";
+        Ok([words.to_owned()]
+            .into_iter()
+            .chain(quarantine.notes())
+            .collect())
+    }
+}
+
+/// Puts it back in the working tree that holds `folder`, if it is missing there since a session was cut short. To be done before the
+/// repository is looked for.
+pub fn give_back(folder: &Path) -> Result<()> {
+    let Ok(folder) = folder.canonicalize() else {
+        return Ok(());
+    };
+    let lost = folder.ancestors().find_map(|root| {
+        let stored = stored(root)?;
+        let held = Held::at(&stored)?;
+        Some((root.join(NAME), held, stored))
+    });
+    let Some((path, held, stored)) = lost else {
+        return Ok(());
+    };
+    match fs::symlink_metadata(&path) {
+        Err(_) => held.write(&path),
+        Ok(_) if Held::at(&path).as_ref() == Some(&held) => Ok(()),
+        Ok(_) => {
+            let shown = path.display();
+            let [stored, path] =
+                [&stored, &path].map(|it| text::shell_word(it.as_os_str().as_bytes()));
+            Err(Error::unsafe_repo(format!(
+                "{shown} is not the one that a session of evolve worked with when it was cut short: that one led to {}",
+                held.target().display()
+            ))
+            .hint(format!(
+                "if you made it yourself, remove what is noted of the old one: `rm {stored}`"
+            ))
+            .hint(format!(
+                "if not, move it away and run evolve again, which makes the old one anew: `mv {path} {path}-of-the-agent`"
+            )))
+        }
+    }
+}
+
+/// Returns the git directory to which the `.git` of the working tree that holds `folder` leads, if it does.
+pub fn git_dir(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let is_root = |root: &&Path| fs::symlink_metadata(root.join(NAME)).is_ok();
+    let root = folder.ancestors().find(is_root)?;
+    let held = Held::at(&root.join(NAME))?;
+    Some(root.join(held.target()))
+}
+
+/// Returns where what it holds is written down.
+fn stored(root: &Path) -> Option<PathBuf> {
+    let folder = places::state()?;
+    let name = format!("{}.gitfile", folder_name(&root.join(NAME)));
+    (!folder.starts_with(root)).then(|| folder.join(name))
+}
