@@ -174,9 +174,11 @@ fn program_of(line: &str) -> Option<String> {
         word.split_once('=')
             .is_some_and(|(name, _)| !name.contains('/'))
     };
-    let word = line.split_whitespace().find(|word| !is_assignment(word))?;
-    let is_plain = !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
-    is_plain.then(|| word.to_owned())
+    let is_plain =
+        |word: &&str| !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
+    // What an assignment runs may be written in several words.
+    let mut plain = line.split_whitespace().take_while(is_plain);
+    plain.find(|word| !is_assignment(word)).map(str::to_owned)
 }
 
 /// Says whether a command line cannot be the name of a preset.
@@ -214,4 +216,29 @@ fn missing(program: &str, line: &str) -> Error {
     .hint(format!(
         "the agent is `{line}`; install it, or name another with --agent"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_of_a_line_is_told_where_no_shell_is_needed_for_it() {
+        let told = ["prog x", "A=1 B=2 prog x", "  ./prog"];
+        for line in told {
+            let program = program_of(line).expect(line);
+            assert!(program.ends_with("prog"), "{line}: {program}");
+        }
+        let untold = [
+            "A=$(git rev-parse HEAD) prog",
+            "A=`git rev-parse HEAD`; prog",
+            "A=\"x y\" prog",
+            "$AGENT run",
+            "(cd src; prog)",
+            "A=1",
+        ];
+        for line in untold {
+            assert_eq!(program_of(line), None, "{line}");
+        }
+    }
 }
