@@ -30,7 +30,7 @@ const LONGEST_REASON: usize = 2_000;
 
 pub use open::add_unwired;
 pub use recover::{
-    give_back_linked, give_back_private, has_lost_private, lost_places, make_private, open_shut,
+    give_back_private, give_git_back, has_lost_private, lost_places, make_private, open_shut,
     put_back_settings, recover, settle_links,
 };
 

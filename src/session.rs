@@ -69,7 +69,7 @@ pub struct Session {
     pub events: Events,
     /// The copy of the git directory while an agent works; none where the agent has a slot, or there is no place for it.
     pub mirror: Option<Mirror>,
-    /// The `.git` of the working tree where that leads elsewhere; none where the agent has a slot.
+    /// The `.git` of the working tree; none where the agent has a slot.
     pub gitfile: Option<Gitfile>,
     /// What the user asked for.
     pub options: Options,
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// Takes the private directory back after somebody was at work: what an agent took from it is there again, the lock above
-    /// all; and so is a `.git` that leads elsewhere, which is told. Refuses where all of it is gone.
+    /// all; and so is `.git` itself, which is told. Refuses where all of it is gone.
     fn take_back(&self, start: &Start) -> Result<Vec<String>> {
         let gitfile = self.gitfile.as_ref();
         let put_back = gitfile.map(|gitfile| gitfile.put_back((&self.id, start.cycle)));

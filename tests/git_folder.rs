@@ -373,6 +373,48 @@ fn a_git_file_that_was_removed_before_the_session_died_is_put_back_by_the_next_s
 }
 
 #[test]
+fn a_git_folder_that_was_moved_and_to_which_something_leads_is_moved_back() {
+    for script in [
+        "mv .git gg; ln -s gg .git",
+        "mkdir own; mv .git own/gg; ln -s \"$PWD/own/gg\" .git",
+        "mv .git \"$OUT/gg\"; ln -s \"$OUT/gg\" .git",
+        "mv .git gg; echo 'gitdir: gg' >.git",
+    ] {
+        for ends in ["", &format!("; kill -9 {EVOLVE_PID}; sleep 60")] {
+            let repo = repository();
+            let before = state(&repo);
+            repo.agent_does(&[&format!(
+                "echo x >>README; git commit -qam x; {script}{ends}"
+            )]);
+            let run = repo.run(&["--max-cycles=1"]);
+            let what = format!("{script} {ends}: {}", run.stderr);
+            if ends.is_empty() {
+                assert_eq!(run.code, 0, "{what}");
+                assert!(run.stdout.contains("and is back"), "{what} {}", run.stdout);
+                assert_eq!(repo.each("result"), ["unchanged"], "{what}");
+            } else {
+                repo.agent_does(&["touch a"]);
+                repo.run(&["--max-cycles=1"]).expect(0);
+                assert_eq!(repo.each("result"), ["interrupted", "improved"], "{what}");
+            }
+            assert!(
+                fs::symlink_metadata(repo.path(".git")).unwrap().is_dir(),
+                "{what}"
+            );
+            assert!(!repo.has("gg") && !repo.out("gg").exists(), "{what}");
+            for line in before
+                .lines()
+                .filter(|line| line.contains("refs/tags") || line.contains("side"))
+            {
+                assert!(state(&repo).contains(line), "{what}: {line}");
+            }
+            repo.git(&["fsck", "--strict", "--no-dangling"]);
+            assert_eq!(repo.status(), ["?? notes"], "{what}");
+        }
+    }
+}
+
+#[test]
 fn another_git_file_than_that_of_a_session_that_died_is_refused_with_both_ways_out() {
     for (words, is_put_back) in [("`mv ", true), ("`rm ", false)] {
         let (repo, tree) = elsewhere("linked");
@@ -391,7 +433,7 @@ fn another_git_file_than_that_of_a_session_that_died_is_refused_with_both_ways_o
             assert!(tree.join(".git").is_dir());
             continue;
         }
-        fs::remove_dir_all(tree.join(".git-of-the-agent")).unwrap();
+        assert!(repo.out("tree.git-of-the-agent").is_dir());
         repo.run(&["-C", dir, "--max-cycles=1"]).expect(0);
         assert_eq!(gitfile(&tree), before);
         let history = fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl")).unwrap();

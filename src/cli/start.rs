@@ -11,7 +11,7 @@ use crate::cli::place::{self, Place};
 use crate::cli::undo;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::agent::Agent;
-use crate::effects::gitfile::{self, Gitfile};
+use crate::effects::gitfile::Gitfile;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
 use crate::effects::measure::Measurer;
@@ -328,8 +328,7 @@ impl Ended {
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
 /// astray whoever opens it.
 async fn open(cwd: &Path) -> Result<Repo> {
-    gitfile::give_back(cwd)?;
-    engine::give_back_linked(cwd)?;
+    engine::give_git_back(cwd)?;
     engine::open_shut(cwd);
     if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
         let lock = places.private.join("lock");

@@ -23,12 +23,9 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
     }
     lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
     for path in kept.listed_paths() {
-        // A pattern cannot hold a line break; such a file is still found in the change, and the cycle undone.
-        if !path.contains(&b'\n') {
-            lines.push(b'/');
-            lines.extend(escaped(&path));
-            lines.push(b'\n');
-        }
+        lines.push(b'/');
+        lines.extend(escaped(&path));
+        lines.push(b'\n');
     }
     let path = repo.private.join("excludes");
     files::replace(&path, &lines)?;
@@ -77,14 +74,14 @@ fn expanded(repo: &Repo) -> Option<PathBuf> {
     Some(PathBuf::from(String::from_utf8_lossy(&path).trim()))
 }
 
-/// Escapes what means something in a pattern.
+/// Escapes what means something in a pattern, which can hold no line break: any one letter stands for that.
 fn escaped(path: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::new();
     for byte in path {
         if matches!(byte, b'\\' | b'*' | b'?' | b'[' | b']' | b' ' | b'#' | b'!') {
             pattern.push(b'\\');
         }
-        pattern.push(*byte);
+        pattern.push(if *byte == b'\n' { b'?' } else { *byte });
     }
     pattern
 }
@@ -106,5 +103,6 @@ mod tests {
     #[test]
     fn a_path_is_escaped_so_that_it_means_only_itself() {
         assert_eq!(escaped(b"a b*[x].txt"), b"a\\ b\\*\\[x\\].txt");
+        assert_eq!(escaped(b"a\nb"), b"a?b");
     }
 }

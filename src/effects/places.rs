@@ -96,6 +96,18 @@ fn real(folder: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Returns where something called `.git` can be moved out of the way: beside the working tree, as in it it would be taken for an agent's.
+pub fn aside(git: &Path) -> PathBuf {
+    let root = git.parent().filter(|_| git.ends_with(".git"));
+    let beside = root.filter(|root| root.file_name().is_some());
+    let mut aside = beside.unwrap_or(git).as_os_str().to_owned();
+    aside.push(match beside {
+        Some(_) => ".git-of-the-agent",
+        None => "-of-the-agent",
+    });
+    PathBuf::from(aside)
+}
+
 /// Returns the name of a folder of `evolve`'s that stands for a repository: that of the repository's folder, made harmless, and a digest.
 pub fn folder_name(git_dir: &Path) -> String {
     let is_name = |part: &&Path| part.file_name().is_some_and(|name| name != ".git");

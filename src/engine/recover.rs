@@ -24,7 +24,7 @@ use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
 
-pub use lost::{give_back_linked, give_back_private, has_lost_private, make_private};
+pub use lost::{give_back_private, give_git_back, has_lost_private, make_private};
 pub use shut::{lost_places, open_shut};
 
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to

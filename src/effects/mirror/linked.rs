@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::way_back::state;
-use super::{Mirror, Place, worktrees};
-use crate::effects::gitfile;
+use super::{Mirror, Place, identity, worktrees};
 use crate::effects::places::{Places, folder_name};
 use crate::effects::quarantine::Quarantine;
+use crate::effects::{files, gitfile};
 use crate::error::Result;
 
 /// Makes the git directory of the linked working tree that holds `folder` anew, without `evolve`'s private directory, if it is gone
@@ -28,6 +28,13 @@ pub fn give_back(folder: &Path) -> Result<Option<Places>> {
         common: mirror.common,
         private,
     }))
+}
+
+/// Says whether the git directory that lay at `path` when it was copied is the one that lies at `now`.
+pub fn is_copied_one(path: &Path, now: &Path) -> bool {
+    let copy = state().map(|state| state.join("evolve").join(folder_name(path)));
+    let of = copy.and_then(|copy| files::read_text(&copy.join("of"), 4096));
+    of.is_ok_and(|of| !of.is_empty() && Some(of) == identity(now))
 }
 
 /// Returns the copy that has a linked working tree's git directory, where that is gone and its repository is still the same.

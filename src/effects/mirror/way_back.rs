@@ -70,9 +70,7 @@ pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
         }
     }
     let copy = folder.join("git");
-    let mut aside = common.as_os_str().to_owned();
-    aside.push("-of-the-agent");
-    let aside = quoted(Path::new(&aside));
+    let aside = quoted(&places::aside(common));
     let (copy, put_in) = (quoted(&copy), quoted(common));
     let put_back = format!("cp -a {copy} {put_in}");
     Some(match fs::symlink_metadata(common) {

@@ -4,14 +4,23 @@
 use std::fs;
 use std::path::Path;
 
+use crate::effects::gitfile;
 use crate::effects::journal::Diary;
 use crate::effects::mirror::{Mirror, linked};
 use crate::effects::places::Places;
 use crate::error::{Error, Result};
 
+/// Gets back what leads to the git directory of the working tree around `folder`, or that itself, where an agent moved or removed it before
+/// its session was cut short. Opens no repository.
+pub fn give_git_back(folder: &Path) -> Result<()> {
+    gitfile::move_folder_back(folder, linked::is_copied_one)?;
+    gitfile::give_back(folder)?;
+    give_back_linked(folder)
+}
+
 /// Gets back the git directory of a linked working tree that an agent removed as a whole, so that the repository around `folder` is
 /// found again and its cycle is settled. Refuses where that session lives.
-pub fn give_back_linked(folder: &Path) -> Result<()> {
+fn give_back_linked(folder: &Path) -> Result<()> {
     let Some(places) = linked::give_back(folder)? else {
         return Ok(());
     };
