@@ -435,6 +435,38 @@ fn tests_that_need_the_project_installed_wait_where_python_does_not_find_it() {
 }
 
 #[test]
+fn what_was_installed_into_the_tree_is_not_the_projects() {
+    let repo = with(
+        &[(
+            "setup.py",
+            "from setuptools import setup\nsetup(name='a')\n",
+        )],
+        &["python3", "pytest", "npm", "node"].map(|name| (name, "")),
+    );
+    let test = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        pass\n";
+    for (path, text) in [
+        (".venv/pyvenv.cfg", "home = /usr/bin\n"),
+        (
+            ".venv/lib/python3.11/site-packages/pip/tests/test_a.py",
+            test,
+        ),
+        ("env/pyvenv.cfg", "home = /usr/bin\n"),
+        ("env/lib/test_b.py", test),
+        (
+            "node_modules/a/package.json",
+            "{\"scripts\": {\"test\": \"node --test\"}}",
+        ),
+    ] {
+        repo.write(path, text);
+    }
+    repo.answer(&["init", "--no-measure"]);
+    let goals = repo.read("GOALS.yaml");
+    for installed in ["site-packages", "test_b", "node_modules", "tests-pass"] {
+        assert!(!goals.contains(installed), "{goals}");
+    }
+}
+
+#[test]
 fn an_existing_file_is_never_written_over() {
     let repo = cargo();
     repo.write("GOALS.yaml", "# mine\n");

@@ -1,5 +1,6 @@
 //! How `evolve init` asks the disk: git's listing, small text files without following links, programs on the PATH.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
@@ -18,6 +19,8 @@ use crate::model::{check, ledger, text};
 const READ_LIMIT: u64 = 1 << 20;
 /// The most files that are listed.
 const MOST_FILES: usize = 200_000;
+/// What the folder of an environment of Python has.
+const ENVIRONMENT: &str = "pyvenv.cfg";
 /// How many bytes of a program tell what runs it.
 const HEAD: u64 = 1024;
 /// How long Python may take to answer.
@@ -30,7 +33,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Lists what git tracks and would track; a path that does not show as it is, is left out.
+    /// Lists what git tracks and would track; a path that does not show as it is, is left out, and so is what was installed into the
+    /// tree: packages of Node, and environments of Python.
     pub fn of(repo: &Repo) -> Result<Disk> {
         let asked = [
             "ls-files",
@@ -48,8 +52,19 @@ impl Disk {
         };
         let paths = listed.split(|byte| *byte == 0);
         let paths = paths.filter_map(|path| std::str::from_utf8(path).ok());
-        let paths = paths.filter(is_shown).take(MOST_FILES);
-        let mut files: Vec<String> = paths.map(str::to_owned).collect();
+        let paths: Vec<&str> = paths.filter(is_shown).collect();
+        let environments = paths
+            .iter()
+            .filter_map(|path| path.strip_suffix(ENVIRONMENT));
+        let environments: BTreeSet<&str> = environments.filter(|it| !it.is_empty()).collect();
+        let is_installed = |path: &str| {
+            let folders = path.match_indices('/').map(|(index, _)| &path[..=index]);
+            let mut folders = folders.map(|folder| (folder, folder.ends_with("node_modules/")));
+            folders.any(|(folder, is_of_node)| is_of_node || environments.contains(folder))
+        };
+        let own = paths.iter().filter(|path| !is_installed(path));
+        let own = own.take(MOST_FILES).map(|path| (*path).to_owned());
+        let mut files: Vec<String> = own.collect();
         files.sort();
         files.dedup();
         Ok(Disk {

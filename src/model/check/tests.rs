@@ -541,6 +541,10 @@ fn what_steers_a_check_is_named_if_it_is_there() {
         ("pytest -q", "tests/conftest.py pyproject.toml"),
         ("python3 -m pytest", "tests/conftest.py pyproject.toml"),
         ("uv run pytest", "tests/conftest.py pyproject.toml"),
+        (
+            "uv run --locked --extra test pytest",
+            "tests/conftest.py pyproject.toml",
+        ),
         ("cargo test", ".cargo/config.toml"),
         ("cargo clippy --all", ".cargo/config.toml clippy.toml"),
         ("cd tools && ruff check", "pyproject.toml"),

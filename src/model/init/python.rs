@@ -204,7 +204,8 @@ impl<'a> Project<'a> {
         let plain = |command: &str| Proposal::new(role, id, self.home, command);
         let goal = match (self.runner, own) {
             (Runner::Uv, _) if self.names(package) => {
-                by("uv", &format!("run {}", self.groups(package)))
+                // Without the word it writes the lock file where that is behind.
+                by("uv", &format!("run --locked {}", self.groups(package)))
             }
             (Runner::Poetry, _) if self.names(package) => by("poetry", "run "),
             (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),

@@ -413,11 +413,11 @@ fn python_tools_run_as_they_are_configured() {
     assert_eq!(
         goals_in(&with("uv.lock")),
         [
-            "9 tests-pass: uv run --extra test pytest -q",
-            "8 types-fit: uv run mypy",
-            "7 ruff-clean: uv run ruff check",
-            "5 coverage-floor: uv run --extra test pytest -q --cov --cov-report=term",
-            "3 fmt-clean: uv run ruff format --check",
+            "9 tests-pass: uv run --locked --extra test pytest -q",
+            "8 types-fit: uv run --locked mypy",
+            "7 ruff-clean: uv run --locked ruff check",
+            "5 coverage-floor: uv run --locked --extra test pytest -q --cov --cov-report=term",
+            "3 fmt-clean: uv run --locked ruff format --check",
         ]
     );
     assert_eq!(
