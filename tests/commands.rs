@@ -1413,7 +1413,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
       agent at work, log .git/evolve/logs/[session]/4-agent.log
       agent done after [s]: 1 file, committed by evolve
       unchanged · score 0 (0 of 2 goals)
-      it still fails: exit 1
+      kept: it still fails: exit 1
     stopped after 4 cycles: a human is needed: a (declined: needs a password); b (struck: it still fails: exit 1)
     hint: `evolve retry ID` lets a goal be worked on again
     score 0 → 0, goals passing 0 → 0 of 2, 4 cycles: 2 unchanged, 2 failed

@@ -1,6 +1,6 @@
 //! Keep or undo: the verdict on a cycle, a function of two snapshots and the change. Pure.
 
-use crate::model::record::{CycleResult, DECLINED};
+use crate::model::record::{CycleResult, DECLINED, STILL_FAILS};
 use crate::model::select::Task;
 use crate::model::snapshot::{self, Snapshot};
 use crate::model::text;
@@ -236,8 +236,8 @@ fn progress(evidence: &Evidence<'_>) -> (CycleResult, Option<String>) {
                 Ok(after) => after.find(id).and_then(|goal| goal.reason.clone()),
                 Err(_) => None,
             };
-            let reason = still.map_or("it still fails".to_owned(), |why| {
-                format!("it still fails: {why}")
+            let reason = still.map_or(STILL_FAILS.to_owned(), |why| {
+                format!("{STILL_FAILS}: {why}")
             });
             (CycleResult::Unchanged, Some(reason))
         }

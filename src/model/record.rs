@@ -140,6 +140,8 @@ pub const START_IS_KEPT: &str = "what the cycle started from is kept: ";
 pub const IS_GOOD: &str = "the change is good";
 /// The start of the note of a change that was brought together with commits of others; the last of these follows.
 pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
+/// How the reason begins where a change was made, and the goal that it was made for still fails.
+pub const STILL_FAILS: &str = "it still fails";
 /// The start of the reason of a cycle whose agent gave up.
 pub const DECLINED: &str = "declined: ";
 /// Who worked where a person had a change taken back, as the record has it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AgentReport, CycleResult, NEXT_WORK, Record, UNDO};
+use super::{AgentReport, CycleResult, NEXT_WORK, Record, STILL_FAILS, UNDO};
 use crate::model::yardstick::LEANED_ON;
 
 /// The start of the title of the work that takes a cycle back; its number follows.
@@ -44,15 +44,21 @@ impl Record {
         self.is_undo() && self.is_undone() && self.result != CycleResult::Interrupted
     }
 
-    /// Returns what became of a change that is not in the repository, in a word. Who asked to have one taken back, or brought
+    /// Returns what became of a change that is not in the repository, or is although its goal still fails, in a word. Who asked to have one taken back, or brought
     /// back, is not told that it was undone, nor what that would come to.
     pub fn fate(&self) -> Option<&'static str> {
         match (self.is_undone(), self.is_undo()) {
-            (false, _) => None,
+            (false, _) => self.is_kept_in_vain().then_some("kept"),
             (true, _) if self.is_refused() => Some(REFUSED),
             (true, true) => Some("not done"),
             (true, false) => Some("undone"),
         }
+    }
+
+    /// Says whether its change stays although the goal that it was made for still fails.
+    fn is_kept_in_vain(&self) -> bool {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        self.result == CycleResult::Unchanged && reason.starts_with(STILL_FAILS)
     }
 
     /// Returns why the cycle came to what it did, for where only its result stands beside it.
