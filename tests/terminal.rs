@@ -578,7 +578,10 @@ fn nothing_is_drawn_where_it_is_not_wanted_or_would_stay() {
         assert!(!text.contains('\u{1b}'), "{arguments:?}: {text:?}");
         assert!(text.contains("improved · "), "{text}");
         let has_steps = text.contains("agent done after");
-        assert_eq!(has_steps, arguments[2..] != ["--progress=none"], "{text}");
+        let is_told = arguments[2..] != ["--progress=none"];
+        assert_eq!(has_steps, is_told, "{text}");
+        assert_eq!(text.contains("· session "), is_told, "{text}");
+        assert_eq!(text.contains("protections: "), is_told, "{text}");
     }
 }
 

@@ -29,7 +29,7 @@ const ENVIRONMENT_CHANGED: &str = "environment-changed";
 pub enum Detail {
     /// Nothing: errors are printed by whoever ends the program.
     Quiet,
-    /// What came of it, without the steps on the way.
+    /// What came of it, without who begins and the steps on the way.
     Results,
     /// What has ended; something else shows what goes on.
     Ended,
@@ -119,6 +119,9 @@ impl Story {
                 ..
             } => {
                 self.is_undo = agent.as_deref() == Some(UNDO);
+                if self.detail == Detail::Results {
+                    return Vec::new();
+                }
                 let agent = agent.as_deref().map(|agent| (agent, *agent_found));
                 let agent = agent.filter(|_| !self.is_undo);
                 let header = session_line(&[version, session], &[*goals, *jobs], agent);
@@ -205,6 +208,9 @@ impl Story {
         match event {
             Event::SearchStarted { overview, .. } => {
                 self.best_score = overview.best_score;
+                if self.detail == Detail::Results {
+                    return Vec::new();
+                }
                 let lines = story::started(event);
                 lines.iter().map(|line| paint(FAINT, line)).collect()
             }

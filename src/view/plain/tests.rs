@@ -71,8 +71,6 @@ fn where_something_else_shows_what_goes_on_only_what_has_ended_is_told() {
 fn without_progress_only_what_came_of_it_is_told() {
     let (out, err) = told(Detail::Results, &events());
     let story = "\
-evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
-protections: no sandbox: the agent may write wherever you may
 2 items harvested
 cycle 3 · tests-pass: heaviest failing goal (weight 9)
   improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
@@ -84,6 +82,15 @@ agent: 1 call, 45,120 tokens, cost unknown
 ";
     assert_eq!(out, story);
     assert_eq!(err, "warning: lint: command not found\n");
+    let (out, _) = told(Detail::Results, &events_of_search());
+    let (whole, _) = told(Detail::Ended, &events_of_search());
+    let is_first = |line: &str| line.starts_with("evolve 0.1.0 · session s-1");
+    assert!(whole.lines().next().is_some_and(is_first), "{whole}");
+    assert!(!out.is_empty() && whole.ends_with(&out), "{out}");
+    assert!(
+        !out.contains("session") && !out.contains("protections"),
+        "{out}"
+    );
 }
 
 #[test]
