@@ -586,6 +586,38 @@ fn goals_that_cannot_be_appended_without_a_change_elsewhere_are_left_to_the_user
 const WORKFLOW: &str = "on: [push]\njobs:\n  test:\n    steps:\n      - run: rustup show\n      - name: Tests\n        run: |\n          cargo test --all\n          cargo test --doc\n      - run: cargo publish\n";
 
 #[test]
+fn nothing_is_written_under_a_loop_at_work() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let goals = repo.read("GOALS.yaml");
+    repo.agent_does(&["touch a $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done"]);
+    let run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("at-work");
+    let commands: [&[&str]; 3] = [
+        &["init", "--add", "--write", "--no-measure"],
+        &["init", "--goals=more.yaml", "--no-measure"],
+        &["search", "init"],
+    ];
+    for command in commands {
+        let said = repo.evolve(command).expect(5);
+        assert!(
+            said.stderr.contains("the loop is at work here"),
+            "{command:?}: {}",
+            said.stderr
+        );
+    }
+    let proposed = repo.evolve(&["init", "--add"]).expect(0).stdout;
+    assert!(proposed.contains("the same with --write"), "{proposed}");
+    fs::write(repo.out("go"), "").unwrap();
+    finish(run).expect(0);
+    assert_eq!(repo.read("GOALS.yaml"), goals);
+    assert!(!repo.has("more.yaml") && !repo.has("SEARCH.yaml"));
+    assert_eq!(repo.newest()["notes"], serde_json::Value::Null);
+    repo.evolve(&["init", "--add", "--write", "--no-measure"])
+        .expect(0);
+    assert_ne!(repo.read("GOALS.yaml"), goals);
+}
+
+#[test]
 fn steps_of_ci_become_goals_where_that_is_said() {
     let repo = with(
         &[("Cargo.toml", ""), (".github/workflows/ci.yml", WORKFLOW)],

@@ -1,10 +1,11 @@
-//! Where the caller is, and which goals file is meant there.
+//! Where the caller is, which goals file is meant there, and whether a loop is at work.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::options::Global;
+use crate::effects::lock;
 use crate::effects::repo::Repo;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::session::GoalsFile;
 
 /// Returns the working directory.
@@ -37,4 +38,19 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
     };
     let in_repo = below_root(&real);
     Ok(GoalsFile::new(real, in_repo, path.display().to_string()))
+}
+
+/// Refuses to write a file that people keep in the repository under a running cycle (exit 5).
+pub fn refuse_beside_loop(repo: &Repo) -> Result<()> {
+    match lock::holder(&repo.private.join("lock")) {
+        None => Ok(()),
+        Some(holder) => Err(Error::new(
+            Kind::Locked,
+            format!(
+                "the loop is at work here (process {}), and could take that for a change of its agent's",
+                holder.pid
+            ),
+        )
+        .hint("wait until it has ended, or `evolve stop`")),
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::here::{current_dir, goals_file};
+use crate::cli::here::{current_dir, goals_file, refuse_beside_loop};
 use crate::cli::measure::measure;
 use crate::cli::options::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::cli::print::print;
@@ -88,9 +88,12 @@ impl Call<'_> {
         if std::fs::symlink_metadata(&self.file.path).is_ok() {
             return Err(is_there(&self.file.shown));
         }
+        refuse_beside_loop(self.repo)?;
         let found = self.look()?;
         let page = init::file(&found, &self.repo.name());
         understood(&page)?;
+        // Looking and answers take a while.
+        refuse_beside_loop(self.repo)?;
         create(&self.file.path, page.as_bytes(), &self.file.shown)?;
         let width = width::of_terminal();
         let all = self.global.verbose > 0;
@@ -106,6 +109,9 @@ impl Call<'_> {
                 Error::usage(format!("there is no {} to add to", self.file.shown))
                     .hint("`evolve init` writes one"),
             );
+        }
+        if self.options.write {
+            refuse_beside_loop(self.repo)?;
         }
         let (goals, _) = self.file.load()?;
         let mut found = self.look()?;
@@ -156,6 +162,7 @@ impl Call<'_> {
             ))
             .hint("copy the goals from above to where they belong")
         })?;
+        refuse_beside_loop(self.repo)?;
         files::rewrite(&self.file.path, whole.as_bytes())?;
         self.global.say(&format!(
             "appended {} to {shown}\n",

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::here::{current_dir, goals_file};
+use crate::cli::here::{current_dir, goals_file, refuse_beside_loop};
 use crate::cli::measure::snapshot_of;
 use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
+use crate::effects::files;
 use crate::effects::repo::Repo;
-use crate::effects::{files, lock};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::model::goals::{self, Goal, Goals, Threshold};
 use crate::model::ratchet::{HEADROOM, Notch, notches};
 use crate::model::snapshot::FORMAT;
@@ -148,19 +148,4 @@ fn write(file: &GoalsFile, text: &str) -> Result<()> {
     let mode = std::fs::metadata(&file.path).map_err(failed)?.permissions();
     files::replace(&file.path, text.as_bytes())?;
     std::fs::set_permissions(&file.path, mode).map_err(failed)
-}
-
-/// Refuses to change the goalposts under a running cycle (exit 5).
-fn refuse_beside_loop(repo: &Repo) -> Result<()> {
-    match lock::holder(&repo.private.join("lock")) {
-        None => Ok(()),
-        Some(holder) => Err(Error::new(
-            Kind::Locked,
-            format!(
-                "the loop is at work here (process {}), and would take that for moved goalposts",
-                holder.pid
-            ),
-        )
-        .hint("wait until it has ended, or `evolve stop`")),
-    }
 }

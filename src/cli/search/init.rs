@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ask;
 use super::options::InitOptions;
-use crate::cli::here::current_dir;
+use crate::cli::here::{current_dir, refuse_beside_loop};
 use crate::cli::init;
 use crate::cli::options::Global;
 use crate::effects::look::Disk;
@@ -26,6 +26,7 @@ pub fn init(global: &Global, options: &InitOptions) -> Result<u8> {
     if std::fs::symlink_metadata(&path).is_ok() {
         return Err(is_there());
     }
+    refuse_beside_loop(&repo)?;
     let disk = Disk::of(&repo)?;
     let benches = search_file::benches(&disk);
     let gates = search_file::gates(&disk);
@@ -33,6 +34,7 @@ pub fn init(global: &Global, options: &InitOptions) -> Result<u8> {
     let has_goals = disk.is_there("GOALS.yaml");
     let page = search_file::file(&wishes, &benches, &gates, has_goals);
     understood(&page)?;
+    refuse_beside_loop(&repo)?;
     create(&path, page.as_bytes())?;
     global.say(&written(&wishes, &benches, gates.len()));
     Ok(0)
