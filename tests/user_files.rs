@@ -339,21 +339,6 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
             "nest/inside",
         ),
         (
-            "a folder in a file's place",
-            "touch a; rm notes; mkdir notes; echo x >notes/x; git add -f notes; git commit -qm w",
-            "notes/x",
-        ),
-        (
-            "a file in a folder's place",
-            "touch a; rm -r own; echo x >own; git add -A; git commit -qm w",
-            "own",
-        ),
-        (
-            "a link in a folder's place",
-            "touch a; rm -r own; ln -s src own",
-            "own",
-        ),
-        (
             "taken out in the next commit",
             "git add -f notes; git commit -qm w; git rm -q --cached notes; touch a; git add a; git commit -qm x",
             "notes",
@@ -414,6 +399,59 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
         let is_dirty = |line: &String| !line.starts_with("??");
         assert!(!repo.status().iter().any(is_dirty), "{what}");
     }
+}
+
+#[test]
+fn what_takes_the_place_of_a_file_of_the_users_is_not_called_that_file() {
+    let table = [
+        (
+            "a folder in a file's place",
+            "touch a; rm notes; mkdir notes; echo x >notes/x; git add -f notes; git commit -qm w",
+            "notes/x (notes was there)",
+        ),
+        (
+            "a file in a folder's place",
+            "touch a; rm -r own; echo x >own; git add -A; git commit -qm w",
+            "own (own/deep/er was there)",
+        ),
+        (
+            "a file in the place of a folder with tracked files, uncommitted",
+            "touch a; rm -r src; echo x >src",
+            "src (src/mine was there)",
+        ),
+        (
+            "a link in a folder's place",
+            "touch a; rm -r own; ln -s src own",
+            "own (own/deep/er was there)",
+        ),
+    ];
+    for (what, script, named) in table {
+        let repo = repository();
+        let (before, content, status) = (users(&repo), repo.content("HEAD"), untracked(&repo));
+        repo.cycle(script).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        let reason = format!("took the place of a file of the user's: {named}");
+        assert_eq!(record["reason"], reason.as_str(), "{what}");
+        // Nothing of the user's is in a commit.
+        let notes = record["notes"].to_string();
+        assert!(!notes.contains("before you publish it"), "{what}: {notes}");
+        assert_eq!(repo.content("HEAD"), content, "{what}");
+        assert_eq!(users(&repo), before, "{what}");
+        assert_eq!(untracked(&repo), status, "{what}");
+        assert!(
+            !repo.status().iter().any(|line| !line.starts_with("??")),
+            "{what}"
+        );
+    }
+    // Without one there, it is a change like any other.
+    let repo = repository();
+    repo.write("lib/x", "tracked\n");
+    repo.commit_file("lib/x");
+    repo.cycle("touch a; rm -r lib; echo x >lib").expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    assert_eq!(record["notes"], serde_json::Value::Null);
 }
 
 /// The repository with a folder `src` in which are a tracked file, an untracked one, one too large to copy, and an ignored file and

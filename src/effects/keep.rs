@@ -98,10 +98,7 @@ impl PutBack {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.files.is_empty() {
-            notes.push(format!(
-                "untracked files put back: {}",
-                text::some_of(&self.files, SHOWN)
-            ));
+            notes.push(format!("untracked files put back: {}", text::some_of(&self.files, SHOWN)));
         }
         if !self.lost.is_empty() {
             notes.push(format!(
@@ -280,10 +277,21 @@ impl Kept {
     /// Says whether a file cannot be at `path` beside the user's untracked ones: one of them lies in a folder of that name,
     /// or is a file where the path needs a folder.
     pub fn is_ousted_by(&self, path: &[u8]) -> bool {
+        self.ousted_by(path).is_some()
+    }
+
+    /// Returns such a file of the user's; the first of several.
+    pub fn ousted_by(&self, path: &[u8]) -> Option<Vec<u8>> {
         let below = to_hex(&[path, b"/"].concat());
         let first = self.untracked.range(below.clone()..).next();
-        first.is_some_and(|(name, _)| name.starts_with(&below))
-            || slashes(path).any(|(index, _)| self.is_listed(&path[..index]))
+        let first = first.filter(|(name, _)| name.starts_with(&below));
+        let around = || {
+            let mut folders = slashes(path).map(|(index, _)| &path[..index]);
+            folders.find(|folder| self.is_listed(folder))
+        };
+        first
+            .map(|(name, _)| from_hex(name))
+            .or_else(|| around().map(<[u8]>::to_vec))
     }
 
     /// Returns the untracked files that have no copy.

@@ -37,6 +37,8 @@ pub struct Change {
     pub goalposts: Vec<String>,
     /// The user's own files that the change took into a commit.
     pub taken: Vec<String>,
+    /// What stands in a commit where a file of the user's needs the place, in words.
+    pub ousted: Vec<String>,
     /// What of the work is in no commit that the user can have, in words.
     pub unheld: Vec<String>,
     /// How many goals it added to GOALS.yaml.
@@ -58,7 +60,7 @@ impl Change {
     /// Says whether the change is undone whatever the goals say, so that nothing needs to be measured.
     pub fn is_condemned(&self) -> bool {
         self.rewritten.is_some()
-            || [&self.goalposts, &self.taken, &self.unheld]
+            || [&self.goalposts, &self.taken, &self.ousted, &self.unheld]
                 .iter()
                 .any(|found| !found.is_empty())
     }
@@ -169,6 +171,12 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
         return Some(format!(
             "took a file of the user's: {}",
             text::some_of(&change.taken, SHOWN)
+        ));
+    }
+    if !change.ousted.is_empty() {
+        return Some(format!(
+            "took the place of a file of the user's: {}",
+            text::some_of(&change.ousted, SHOWN)
         ));
     }
     if !change.unheld.is_empty() {
@@ -365,6 +373,10 @@ mod tests {
                 ..good.clone()
             },
             Change {
+                ousted: words(),
+                ..good.clone()
+            },
+            Change {
                 unheld: words(),
                 ..good.clone()
             },
@@ -455,6 +467,17 @@ mod tests {
             ),
             (
                 made(Change {
+                    ousted: words("lib (lib/mine was there)"),
+                    ..Change::default()
+                }),
+                (
+                    Undo,
+                    Regressed,
+                    "took the place of a file of the user's: lib (lib/mine was there)",
+                ),
+            ),
+            (
+                made(Change {
                     unheld: words("d is a repository"),
                     ..Change::default()
                 }),
@@ -540,16 +563,17 @@ mod tests {
     fn case() -> impl Strategy<Value = Case> {
         let results = || prop::sample::select(vec!["fp", "pp", "ff", "ps", "sp", "sf", "p-", "ss"]);
         let words = || prop::collection::vec("[a-z]{1,3}", 0..2);
-        let lists = (words(), words(), words(), words());
+        let lists = (words(), words(), words(), (words(), words()));
         let change = (any::<bool>(), lists, any::<bool>());
         let change = change.prop_map(
-            |(is_made, (by_others, goalposts, taken, unheld), is_rewritten)| Change {
+            |(is_made, (by_others, goalposts, taken, (ousted, unheld)), is_rewritten)| Change {
                 is_made,
                 suspect: Suspect::Nobody,
                 by_others,
                 rewritten: is_rewritten.then(|| "amended".to_owned()),
                 goalposts,
                 taken,
+                ousted,
                 unheld,
                 goals_added: 0,
             },

@@ -108,8 +108,14 @@ impl Workspace<'_> {
             let path = String::from_utf8_lossy(&difference.path).into_owned();
             let is_new = difference.old.is_none() && difference.new.is_some();
             let kept = &start.kept;
-            if is_new && (kept.was_there(&difference.path) || kept.is_ousted_by(&difference.path)) {
+            if is_new && kept.was_there(&difference.path) {
                 change.taken.push(path.clone());
+            } else if is_new && let Some(file) = kept.ousted_by(&difference.path) {
+                let file = text::path(&file);
+                change.ousted.push(format!(
+                    "{} ({file} was there)",
+                    text::path(&difference.path)
+                ));
             }
             if is_made_executable(&difference) {
                 made_executable.push(path.clone());
