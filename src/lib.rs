@@ -75,6 +75,7 @@ pub mod model {
     pub mod search_file;
     pub mod search_view;
     pub mod select;
+    pub mod sharing;
     pub mod since;
     pub mod slot;
     pub mod snapshot;

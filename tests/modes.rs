@@ -376,3 +376,60 @@ fn what_a_link_in_place_of_the_copy_leads_to_is_left_alone() {
     assert!(!repo.newest().to_string().contains("precious"));
     repo.cycle("touch a").expect(0);
 }
+
+/// What lies below these folders and their own modes, by its path.
+fn below(repo: &TestRepo, folders: &[&str]) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    let mut paths: Vec<_> = folders.iter().map(|name| repo.path(name)).collect();
+    while let Some(path) = paths.pop() {
+        found.insert(path.display().to_string(), mode(&path));
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).unwrap();
+            paths.extend(entries.map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn in_a_repository_that_a_group_shares_what_is_made_in_git_is_the_groups_too() {
+    const FOLDERS: [&str; 3] = [".git/objects", ".git/refs", ".git/logs"];
+    for (setting, folder, readable) in [
+        ("group", 0o2770, 0o440),
+        ("0660", 0o2770, 0o440),
+        ("all", 0o2775, 0o444),
+        ("0640", 0o2750, 0o440),
+    ] {
+        for script in [
+            "touch a",
+            "touch a; git add a; git commit -qm a",
+            "touch a; rm -rf .git/objects/??",
+            "touch a; rm -rf .git/refs .git/logs",
+        ] {
+            let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+            for (path, mode) in below(&repo, &FOLDERS) {
+                let wanted = match (Path::new(&path).is_dir(), mode & 0o200) {
+                    (true, _) => folder,
+                    (false, 0) => readable,
+                    (false, _) => readable | (folder & 0o222),
+                };
+                fs::set_permissions(path, Permissions::from_mode(wanted)).unwrap();
+            }
+            repo.git(&["config", "core.sharedRepository", setting]);
+            repo.agent_does(&[script, "touch b"]);
+            let run = "umask 077; exec \"$0\" --max-cycles=2 --agent \"$1\"";
+            let mut command = repo.command("sh");
+            command.args(["-c", run, env!("CARGO_BIN_EXE_evolve"), &repo.agent()]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            finish(command.spawn().unwrap()).expect(0);
+            assert_eq!(repo.records().len(), 2);
+            for (path, mode) in below(&repo, &FOLDERS) {
+                let what = format!("{setting}, {script}: {path} {mode:o}");
+                match Path::new(&path).is_dir() {
+                    true => assert_eq!(mode & 0o7777, folder, "{what}"),
+                    false => assert_eq!(mode & 0o444, readable, "{what}"),
+                }
+            }
+        }
+    }
+}

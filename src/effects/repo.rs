@@ -14,6 +14,7 @@ mod patch;
 mod reach;
 mod refs;
 mod revert;
+mod shared;
 mod standing;
 mod tracked;
 mod trees;
@@ -34,6 +35,7 @@ use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
 use crate::error::{Error, Result};
+use crate::model::sharing::Sharing;
 use crate::model::{exact, text};
 
 use failure::{broken, oid};
@@ -72,6 +74,8 @@ pub struct Repo {
     pub users: Arc<OnceLock<Users>>,
     /// Whose the commits are that are made here; asked for once, before any agent.
     identity: Arc<OnceLock<Identity>>,
+    /// How it is shared with other users.
+    sharing: Arc<OnceLock<Sharing>>,
     /// The root of the user's working tree: this one's, or that of the repository whose slot it is.
     pub home: PathBuf,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.

@@ -130,9 +130,11 @@ impl Repo {
             .map_err(broken("make a commit"))?;
         // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
         let odb = self.inner.odb();
-        odb.and_then(|odb| twice(|| odb.write(ObjectType::Commit, &text)))
-            .map(|id| id.to_string())
-            .map_err(self.cannot("store a commit"))
+        let stored = odb.and_then(|odb| twice(|| odb.write(ObjectType::Commit, &text)));
+        let id = stored.map_err(self.cannot("store a commit"))?;
+        // With it, what was stored for it.
+        self.share_objects();
+        Ok(id.to_string())
     }
 
     /// Turns a failure to write into an error that says what was tried, and where.

@@ -65,6 +65,7 @@ impl Repo {
             modules: Arc::default(),
             users: Arc::default(),
             identity: Arc::default(),
+            sharing: Arc::default(),
             is_slot: false,
             is_durable: false,
             plain,
@@ -83,6 +84,7 @@ impl Repo {
             modules: Arc::default(),
             users: Arc::default(),
             identity: Arc::default(),
+            sharing: Arc::default(),
             is_slot: false,
             is_durable: false,
             plain: Arc::default(),
@@ -124,6 +126,7 @@ impl Repo {
             modules: Arc::new(Modules::none()),
             users: user.users.clone(),
             identity: user.identity.clone(),
+            sharing: Arc::default(),
             is_slot: true,
             is_durable: false,
             plain: user.plain.clone(),
@@ -151,6 +154,10 @@ impl Repo {
             .map_err(broken("set up syncing"))?;
         self.is_durable = true;
         self.identity();
+        if self.sharing.get().is_none() {
+            // What an earlier session left; later it would be a change of modes beside an agent.
+            self.share_objects();
+        }
         Ok(())
     }
 
@@ -166,6 +173,7 @@ impl Repo {
                 again.modules = self.modules.clone();
                 again.users = self.users.clone();
                 again.identity = self.identity.clone();
+                again.sharing = self.sharing.clone();
                 if self.is_durable {
                     again.make_durable()?;
                 }

@@ -271,6 +271,7 @@ impl Repo {
     /// somebody else's.
     pub(super) fn clear_lock_of_written(&self, name: &str) -> Result<()> {
         let path = self.path_of_ref(name);
+        self.share_ref(&path);
         let lock = self.path_of_ref(&format!("{name}.lock"));
         let file = |path: &Path| {
             let meta = fs::symlink_metadata(path).ok()?;
