@@ -300,6 +300,11 @@ fn tracking_refs_that_no_fetch_removed_are_back() {
             "a remote made anew",
             "u=$(git remote get-url origin); git remote remove origin; git remote add origin \"$u\"; git fetch -q origin",
         ),
+        ("a remote renamed", "git remote rename origin new"),
+        (
+            "one with a slash renamed",
+            "git remote rename team/up team/down; git remote rename team/two x/y/z",
+        ),
     ] {
         let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
         sh(
@@ -318,6 +323,49 @@ fn tracking_refs_that_no_fetch_removed_are_back() {
         repo.agent_does(&[&format!("touch a; {script}")]);
         repo.run(&["--max-cycles=1"]).expect(0);
         assert_eq!(refs(), before, "{what}");
+    }
+}
+
+#[test]
+fn a_remote_that_is_renamed_in_a_cycle_has_its_name_in_settings_and_refs() {
+    let rename = "git remote rename origin new";
+    for (what, check, script) in [
+        ("by the agent", "", rename),
+        ("while goals are measured", rename, "true"),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        let check = format!("test -e a || exit 1; {check}");
+        repo.write(
+            "GOALS.yaml",
+            &format!("goals:\n  - {{id: a, description: a, check: '{check}', weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        sh(
+            &repo,
+            r#"set -e
+            git init -q --bare "$OUT/up"; git push -q "$OUT/up" HEAD:main HEAD:side
+            git remote add origin "$OUT/up"; git fetch -q origin; git remote set-head origin main"#,
+        );
+        let state = || {
+            let refs = [
+                "for-each-ref",
+                "--format=%(refname) %(symref)",
+                "refs/remotes",
+            ];
+            let settings = ["config", "--get-regexp", "^(remote|branch)[.]"];
+            (repo.git(&refs), repo.git(&settings))
+        };
+        let before = state();
+        repo.agent_does(&[&format!("touch a; {script}")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(state(), before, "{what}");
+        let told = "tracking refs of origin were renamed to those of new, which is no remote, and have their names again";
+        assert_eq!(
+            notes(&repo).matches(told).count(),
+            1,
+            "{what}: {}",
+            notes(&repo)
+        );
     }
 }
 

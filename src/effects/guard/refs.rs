@@ -81,6 +81,7 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         notes.push(format!("{shown} was added{what} and is removed"));
     }
     notes.extend(keep_forgotten(way, &forgotten)?);
+    notes.extend(remove_renamed(repo, (&before, &now))?);
     notes.append(&mut way.notes);
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
@@ -178,6 +179,60 @@ fn remote_of<'a>(below: &str, remotes: &'a [String]) -> Option<&'a String> {
     };
     let of = remotes.iter().filter(is_of);
     of.max_by_key(|remote| remote.len())
+}
+
+/// Removes tracking refs that are of no remote and were another's, which are back: `git remote rename` moves them, and the settings,
+/// which were put back before, say nothing of the new name. Those that lead elsewhere by now stay. Says of which remotes they were.
+fn remove_renamed(
+    repo: &Repo,
+    (before, now): (&BTreeMap<&str, &str>, &BTreeMap<String, String>),
+) -> Result<Vec<String>> {
+    let is_new = |(name, _): &(&String, &String)| !before.contains_key(name.as_str());
+    let new: BTreeMap<_, _> = now.iter().filter(is_new).collect();
+    if !new.keys().any(|name| name.starts_with(TRACKING)) {
+        return Ok(Vec::new());
+    }
+    let remotes = repo.remotes();
+    // By what follows their remote's name, which is all that stays of theirs.
+    let mut gone: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (name, was) in before.iter().filter(|(name, _)| !now.contains_key(**name)) {
+        let below = name.strip_prefix(TRACKING).unwrap_or_default();
+        if let Some(remote) = remote_of(below, &remotes) {
+            let rest = &below[remote.len()..];
+            gone.entry(rest).or_default().push((remote, was));
+        }
+    }
+    let mut removed = BTreeSet::new();
+    for (name, target) in new {
+        let below = name.strip_prefix(TRACKING).unwrap_or_default();
+        if remote_of(below, &remotes).is_some() {
+            continue;
+        }
+        let is_same = |was: &str, (from, to): (&str, &str)| match was.strip_prefix(SYMBOLIC) {
+            None => was == target,
+            Some(other) => {
+                let rest = other.strip_prefix(&format!("{TRACKING}{from}/"));
+                rest.is_some_and(|rest| *target == format!("{SYMBOLIC}{TRACKING}{to}/{rest}"))
+            }
+        };
+        let renamed = below.match_indices('/').find_map(|(index, _)| {
+            let (to, rest) = below.split_at(index);
+            let mut those = gone.get(rest)?.iter();
+            let from = those.find(|(from, was)| is_same(was, (from, to)))?.0;
+            Some((to, from))
+        });
+        if let Some(renamed) = renamed {
+            repo.remove_ref(name)?;
+            removed.insert(renamed);
+        }
+    }
+    let note = |(to, from): (&str, &str)| {
+        let [to, from] = [to, from].map(exact::shown);
+        format!(
+            "tracking refs of {from} were renamed to those of {to}, which is no remote, and have their names again"
+        )
+    };
+    Ok(removed.into_iter().map(note).collect())
 }
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
