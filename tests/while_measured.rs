@@ -277,6 +277,35 @@ fn untracked_files_that_checks_remove_before_the_agent_are_put_back() {
 }
 
 #[test]
+fn an_untracked_file_that_checks_remove_is_named_once_among_the_notes_of_a_cycle() {
+    for (what, check, script) in [
+        ("before and after", "rm -f mine; test -e a", "touch a"),
+        ("after", "test -e a && rm -f mine", "touch a"),
+        ("and the agent", "rm -f mine; test -e a", "touch a; rm mine"),
+        (
+            "and after an undo",
+            "rm -f mine; test -e a || test -e b",
+            "touch a; git rm -qf b",
+        ),
+    ] {
+        let repo = TestRepo::with_goals(&format!(
+            "  - {{id: a, description: d, check: '{check}', weight: 5}}\n  - {{id: b, description: d, check: 'rm -f mine; test -e b', weight: 3}}\n"
+        ));
+        repo.write("b", "");
+        repo.commit_all("first");
+        repo.write("mine", "mine\n");
+        repo.cycle(script).expect(0);
+        let notes = repo.newest()["notes"].to_string();
+        assert_eq!(
+            notes.matches("put back: mine").count(),
+            1,
+            "{what}: {notes}"
+        );
+        assert_eq!(repo.read("mine"), "mine\n", "{what}");
+    }
+}
+
+#[test]
 fn untracked_files_that_checks_remove_are_put_back_where_there_is_nothing_to_do() {
     let repo = TestRepo::with_goals(
         "  - {id: c, description: d, check: rm -rf mine u; true, weight: 3}\n",

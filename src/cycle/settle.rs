@@ -12,7 +12,7 @@ use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
-use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
+use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, put_back};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
 use crate::model::text;
@@ -270,6 +270,7 @@ fn write_down(
 ) -> Result<()> {
     let mut record = record.clone();
     record.notes.splice(..0, progress.found.drain(..));
+    record.notes = put_back::named_once(record.notes);
     let record = &record.kept();
     let mut journal = session.journal(start.cycle)?;
     journal.phase = Phase::Recording;

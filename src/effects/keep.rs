@@ -30,6 +30,7 @@ use crate::effects::modes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::record::put_back::PUT_BACK;
 use crate::model::text;
 
 pub use built::{Restored, is_small};
@@ -98,7 +99,7 @@ impl PutBack {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.files.is_empty() {
-            notes.push(format!("untracked files put back: {}", text::some_of(&self.files, SHOWN)));
+            notes.push(format!("{PUT_BACK}{}", text::some_of(&self.files, SHOWN)));
         }
         if !self.lost.is_empty() {
             notes.push(format!(

@@ -1,6 +1,7 @@
 //! One line of `cycle-history.jsonl`, and the history that such lines make. Pure.
 
 mod passing;
+pub mod put_back;
 mod taken_back;
 
 use serde::{Deserialize, Serialize};

@@ -14,6 +14,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::record::put_back::BY_CHECKS;
 use crate::model::text;
 
 /// The second names, each at its file's path below a folder of the private directory.
@@ -134,10 +135,7 @@ impl Links {
         let mut notes = Vec::new();
         if !put_back.is_empty() {
             const SHOWN: usize = 10;
-            notes.push(format!(
-                "untracked files that checks removed, put back: {}",
-                text::some_of(&put_back, SHOWN)
-            ));
+            notes.push(format!("{BY_CHECKS}{}", text::some_of(&put_back, SHOWN)));
         }
         notes.extend(quarantine.notes());
         Ok(notes)
