@@ -55,6 +55,32 @@ fn a_poisoned_cache_is_believed_where_the_agent_worked_and_not_in_a_clean_copy()
 }
 
 #[test]
+fn what_checks_remove_is_put_back_where_they_run_in_the_checkout_to_see_what_a_copy_lacks() {
+    for setting in ["measure: clean", "isolate: true"] {
+        let repo = TestRepo::empty();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: a, description: a, check: rm -rf mine u; test -e a, weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        repo.write("mine", "mine\n");
+        repo.write("u/deep", "deep\n");
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{setting}");
+        assert_eq!(
+            (repo.read("mine"), repo.read("u/deep")),
+            ("mine\n".into(), "deep\n".into())
+        );
+        let told = "untracked files that checks removed, put back: mine, u/deep";
+        assert!(run.stderr.contains(told), "{setting}: {}", run.stderr);
+        let notes = repo.newest()["notes"].to_string();
+        assert_eq!(notes.matches(told).count(), 1, "{setting}: {notes}");
+        assert!(!repo.private().join("links").exists(), "{setting}");
+    }
+}
+
+#[test]
 fn a_check_that_leans_on_an_ignored_file_fails_in_a_clean_copy_and_the_warning_names_it() {
     for (setting, flags) in [
         ("measure: clean", &["--max-cycles=1"][..]),

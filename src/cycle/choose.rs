@@ -93,7 +93,7 @@ pub async fn measure_first(
             }
             session.tell_measured(&snapshot, "before");
             by_checks::clear(session, progress, start)?;
-            lack::warn(session, progress, (goals, &snapshot)).await?;
+            lack::warn(session, progress, (goals, &snapshot, cycle)).await?;
             snapshot
         }
     };

@@ -1,7 +1,9 @@
 //! Says what a slot lacks: a check that fails there on untouched code, and passes in the user's checkout, leans on files that
 //! git ignores. An agent would be paid for what no commit can mend.
 
+use crate::effects::keep::Links;
 use crate::effects::modes::Folders;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::sandbox::Inmate;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
@@ -12,8 +14,8 @@ use crate::session::{Cut, Progress, Session};
 /// Looks at the session's first snapshot, if it was made in a slot, and warns of checks that would pass in the checkout.
 pub async fn warn(
     session: &Session,
-    progress: &Progress,
-    (goals, snapshot): (&Goals, &Snapshot),
+    progress: &mut Progress,
+    (goals, snapshot, cycle): (&Goals, &Snapshot, u64),
 ) -> Result<(), Cut> {
     let is_in_slot = session.isolation.is_some() || goals.settings.measure == Where::Clean;
     if !is_in_slot || progress.first.is_some() {
@@ -24,8 +26,8 @@ pub async fn warn(
         matches!(result, Some(CheckResult::Fail | CheckResult::Skip))
     };
     let failing: Vec<_> = goals.goals.iter().filter(|goal| missed(&goal.id)).collect();
-    let lacking = match failing.is_empty() {
-        true => Vec::new(),
+    let (lacking, untracked) = match failing.is_empty() {
+        true => Default::default(),
         false => lacking(session)?,
     };
     if lacking.is_empty() {
@@ -35,9 +37,19 @@ pub async fn warn(
     let fence = session.sandbox.fence(Inmate::Checks, &ground)?;
     let here = session.measurer.at(&session.home().root, fence);
     let logs = session.logs().join("checkout");
+    // The user's files lie here, and not where goals are measured else.
+    let links = Links::of(session.home());
+    links.make(untracked)?;
     let measured = here
         .measure(goals, &failing, &Default::default(), Some(&logs))
-        .await?;
+        .await;
+    let mut quarantine = Quarantine::of(&session.home().private, &session.id, cycle);
+    for note in links.settle(&mut quarantine)? {
+        if progress.note_found(&note) {
+            session.events.warn(note);
+        }
+    }
+    let measured = measured?;
     let passing: Vec<_> = measured
         .iter()
         .filter(|measurement| measurement.result == CheckResult::Pass)
@@ -62,8 +74,8 @@ pub async fn warn(
     Ok(())
 }
 
-/// Lists what the checkout has that git ignores or does not track, and that no slot is lent.
-fn lacking(session: &Session) -> Result<Vec<String>> {
+/// Lists what the checkout has that git ignores or does not track, and that no slot is lent; and what git does not track.
+fn lacking(session: &Session) -> Result<(Vec<String>, Vec<Vec<u8>>)> {
     let (status, ..) = (Workspace {
         repo: session.home(),
     })
@@ -71,8 +83,9 @@ fn lacking(session: &Session) -> Result<Vec<String>> {
     let lent = &session.options.provisions.link;
     let paths = status.ignored.iter().chain(&status.untracked);
     let shown = paths.map(|path| String::from_utf8_lossy(path).into_owned());
-    Ok(shown
+    let lacking = shown
         .filter(|path| !path.starts_with(".agents/evolve/"))
         .filter(|path| !lent.iter().any(|lent| path.trim_end_matches('/') == lent))
-        .collect())
+        .collect();
+    Ok((lacking, status.untracked))
 }

@@ -55,7 +55,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     let mut baseline = measure_before(session, progress, place, "baseline").await?;
     session.tell_measured(&baseline, "baseline");
     clear_after_checks(session, progress, &start)?;
-    warn_of_lack(session, progress, (&goals, &baseline)).await?;
+    warn_of_lack(session, progress, (&goals, &baseline, 0)).await?;
     refuse_unmeasurable(&baseline, &goals)?;
     baseline.cycle = Some(0);
     progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
