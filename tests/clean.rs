@@ -55,13 +55,18 @@ fn a_poisoned_cache_is_believed_where_the_agent_worked_and_not_in_a_clean_copy()
 }
 
 #[test]
-fn what_checks_remove_is_put_back_where_they_run_in_the_checkout_to_see_what_a_copy_lacks() {
-    for setting in ["measure: clean", "isolate: true"] {
+fn what_checks_do_to_the_users_files_where_they_run_to_see_what_a_copy_lacks_is_put_back_or_told() {
+    for (setting, writes) in [
+        ("measure: clean", "true"),
+        ("isolate: true", "echo x >>noted; echo x >>open"),
+    ] {
         let repo = TestRepo::empty();
         repo.write(
             "GOALS.yaml",
-            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: a, description: a, check: rm -rf mine u; test -e a, weight: 5}}\n"),
+            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: a, description: a, check: {writes}; rm -rf mine u; test -e a, weight: 5}}\n"),
         );
+        repo.write("noted", "");
+        repo.write("open", "");
         repo.commit_all("first");
         repo.write("mine", "mine\n");
         repo.write("u/deep", "deep\n");
@@ -77,6 +82,15 @@ fn what_checks_remove_is_put_back_where_they_run_in_the_checkout_to_see_what_a_c
         let notes = repo.newest()["notes"].to_string();
         assert_eq!(notes.matches(told).count(), 1, "{setting}: {notes}");
         assert!(!repo.private().join("links").exists(), "{setting}");
+        let told = "while checks ran in the checkout, to see what a copy lacks, 2 tracked files changed: noted, open; look at `git diff`";
+        let is_told = (run.stderr.contains(told), notes.contains(told));
+        let is_written = writes != "true";
+        assert_eq!(
+            is_told,
+            (is_written, is_written),
+            "{setting}: {}",
+            run.stderr
+        );
     }
 }
 

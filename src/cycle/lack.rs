@@ -1,15 +1,24 @@
 //! Says what a slot lacks: a check that fails there on untouched code, and passes in the user's checkout, leans on files that
 //! git ignores. An agent would be paid for what no commit can mend.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use crate::effects::keep::Links;
 use crate::effects::modes::Folders;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::sandbox::Inmate;
+use crate::effects::watch::version_of;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
 use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::text;
 use crate::session::{Cut, Progress, Session};
+
+/// Tracked files with changes, each with what tells its bytes from others; none where it is gone.
+type Changed = BTreeMap<Vec<u8>, Option<String>>;
 
 /// Looks at the session's first snapshot, if it was made in a slot, and warns of checks that would pass in the checkout.
 pub async fn warn(
@@ -40,11 +49,14 @@ pub async fn warn(
     // The user's files lie here, and not where goals are measured else.
     let links = Links::of(session.home());
     links.make(untracked)?;
+    let before = changed_here(session)?;
     let measured = here
         .measure(goals, &failing, &Default::default(), Some(&logs))
         .await;
     let mut quarantine = Quarantine::of(&session.home().private, &session.id, cycle);
-    for note in links.settle(&mut quarantine)? {
+    let mut notes = links.settle(&mut quarantine)?;
+    notes.extend(written(&before, &changed_here(session)?));
+    for note in notes {
         if progress.note_found(&note) {
             session.events.warn(note);
         }
@@ -72,6 +84,31 @@ pub async fn warn(
         some_of(&lacking)
     ));
     Ok(())
+}
+
+/// Returns the tracked files of the checkout that have changes, each with what tells its bytes from others.
+fn changed_here(session: &Session) -> Result<Changed> {
+    let repo = session.home();
+    let changed = Workspace { repo }.tracked_changes()?;
+    let version = |path: Vec<u8>| {
+        let version = version_of(&repo.root.join(OsStr::from_bytes(&path)));
+        (path, version)
+    };
+    Ok(changed.into_iter().map(version).collect())
+}
+
+/// Names the tracked files that changed: a person may be at work on them, so nothing is put back.
+fn written(before: &Changed, after: &Changed) -> Option<String> {
+    let all: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let differs = |path: &&&Vec<u8>| before.get(**path) != after.get(**path);
+    let names: Vec<String> = all.iter().filter(differs).map(text::path).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "while checks ran in the checkout, to see what a copy lacks, {} changed: {}; look at `git diff`",
+            text::count(names.len(), "tracked file"),
+            some_of(&names)
+        )
+    })
 }
 
 /// Lists what the checkout has that git ignores or does not track, and that no slot is lent; and what git does not track.
