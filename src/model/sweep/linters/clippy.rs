@@ -4,6 +4,9 @@ use serde::Deserialize;
 
 use crate::model::sweep::Finding;
 
+/// The error of what needs another compiler (`#![feature(test)]` in a bench): nothing in the code is to be mended.
+const OTHER_COMPILER: &str = "E0554";
+
 #[derive(Deserialize)]
 struct Event {
     reason: String,
@@ -58,10 +61,11 @@ fn finding(message: Message) -> Option<Finding> {
         return None;
     }
     let span = message.spans.into_iter().find(|span| span.is_primary)?;
-    Some(Finding {
+    let rule = message.code.map_or(String::new(), |code| code.code);
+    (rule != OTHER_COMPILER).then_some(Finding {
         file: span.file_name,
         line: span.line_start,
-        rule: message.code.map_or(String::new(), |code| code.code),
+        rule,
         message: message.message,
     })
 }
@@ -88,6 +92,20 @@ mod tests {
                 "src/lib.rs:1 clippy::ptr_arg",
             ]
         );
+    }
+
+    #[test]
+    fn what_needs_another_compiler_is_no_finding() {
+        let message = |code: &str| {
+            format!(
+                r#"{{"reason":"compiler-message","message":{{"message":"m","level":"error","code":{{"code":"{code}"}},"spans":[{{"file_name":"benches/a.rs","line_start":1,"is_primary":true}}]}}}}"#
+            )
+        };
+        let ended = r#"{"reason":"build-finished","success":false}"#;
+        for (code, found) in [("E0554", 0), ("E0308", 1)] {
+            let text = format!("{}\n{ended}\n", message(code));
+            assert_eq!(shown(&text).len(), found, "{code}");
+        }
     }
 
     #[test]
