@@ -325,7 +325,7 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
         ),
         (
             "with a line break in its name",
-            "touch a; git add -A; git commit -qm w",
+            "touch a; git add a; git add -f line?break; git commit -qm w",
             "line break",
         ),
         (
