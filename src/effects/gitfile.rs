@@ -179,10 +179,12 @@ pub fn give_back(folder: &Path) -> Result<()> {
     let Some((path, held, stored)) = lost else {
         return Ok(());
     };
-    match fs::symlink_metadata(&path) {
-        Err(_) => held.write(&path),
-        Ok(_) if Held::at(&path).as_ref() == Some(&held) => Ok(()),
-        Ok(_) => {
+    match files::is_there(&path) {
+        Ok(false) => held.write(&path),
+        Ok(true) if Held::at(&path).as_ref() == Some(&held) => Ok(()),
+        // Shut by a mode: that is told by who opens the repository.
+        Err(_) => Ok(()),
+        Ok(true) => {
             let shown = path.display();
             let aside = places::aside(&path);
             let [stored, path, aside] =
