@@ -41,7 +41,7 @@ use crate::model::{exact, text};
 use copy::{Noted, Purpose};
 use new::New;
 use objects::Keeper;
-use way_back::{quoted, state};
+use way_back::quoted;
 
 /// How many names a note lists.
 const SHOWN: usize = 10;
@@ -65,7 +65,7 @@ impl Mirror {
         };
         let git_dir = real(&places.git_dir)?;
         Ok(Mirror {
-            folder: state()?.join("evolve").join(folder_name(&git_dir)),
+            folder: way_back::folder_of(&git_dir)?,
             common: real(&places.common)?,
             git_dir,
         })
@@ -390,7 +390,7 @@ impl Mirror {
     }
 
     fn is_of_same(&self) -> bool {
-        fs::read_to_string(self.folder.join("of")).ok() == identity(&self.common)
+        is_of(&self.folder, &self.common)
     }
 
     /// Returns the private directory in a shared git directory.
@@ -483,6 +483,11 @@ pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> 
 fn make_folder(folder: &Path) -> IoResult<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// Says whether the copy in a folder is that of this git directory.
+fn is_of(folder: &Path, common: &Path) -> bool {
+    fs::read_to_string(folder.join("of")).ok() == identity(common)
 }
 
 /// Says which git directory this is: a new one in the same place is another.

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::way_back::state;
-use super::{Mirror, Place, identity, worktrees};
-use crate::effects::places::{Places, folder_name};
+use super::{Mirror, Place, is_of, way_back, worktrees};
+use crate::effects::gitfile;
+use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::{files, gitfile};
 use crate::error::Result;
 
 /// Makes the git directory of the linked working tree that holds `folder` anew, without `evolve`'s private directory, if it is gone
@@ -32,9 +31,7 @@ pub fn give_back(folder: &Path) -> Result<Option<Places>> {
 
 /// Says whether the git directory that lay at `path` when it was copied is the one that lies at `now`.
 pub fn is_copied_one(path: &Path, now: &Path) -> bool {
-    let copy = state().map(|state| state.join("evolve").join(folder_name(path)));
-    let of = copy.and_then(|copy| files::read_text(&copy.join("of"), 4096));
-    of.is_ok_and(|of| !of.is_empty() && Some(of) == identity(now))
+    way_back::folder_of(path).is_ok_and(|folder| is_of(&folder, now))
 }
 
 /// Returns the copy that has a linked working tree's git directory, where that is gone and its repository is still the same.
@@ -45,9 +42,8 @@ fn lost(git_dir: &Path) -> Option<Mirror> {
         .filter(|folder| is_gone && folder.ends_with("worktrees"))?;
     let common = folder.parent()?.canonicalize().ok()?;
     let git_dir = common.join("worktrees").join(git_dir.file_name()?);
-    let folder = state().ok()?.join("evolve").join(folder_name(&git_dir));
     let mirror = Mirror {
-        folder,
+        folder: way_back::folder_of(&git_dir).ok()?,
         common,
         git_dir,
     };

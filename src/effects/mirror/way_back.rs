@@ -10,12 +10,13 @@ use crate::effects::places::{self, folder_name};
 use crate::error::{Error, Result};
 use crate::model::{exact, text};
 
-/// Returns the folder in which copies lie, below that of the user's state.
-pub fn state() -> Result<PathBuf> {
-    places::of_user("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
+/// Returns the folder in which the copy of a git directory lies.
+pub fn folder_of(git_dir: &Path) -> Result<PathBuf> {
+    let state = places::state().ok_or_else(|| {
         Error::internal("cannot tell where a copy of .git could lie")
             .hint("set HOME, or XDG_STATE_HOME to an absolute path")
-    })
+    })?;
+    Ok(state.join(folder_name(git_dir)))
 }
 
 /// Says whether there is a copy in a folder.
@@ -81,10 +82,9 @@ pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
 
 /// Returns the same for a git directory that was in `dir` or above.
 pub fn way_back_in(dir: &Path) -> Option<String> {
-    let state = state().ok()?;
     let of = |folder: &Path| {
         let common = folder.join(".git");
-        command((&state.join("evolve").join(folder_name(&common)), &common))
+        command((&folder_of(&common).ok()?, &common))
     };
     dir.ancestors().find_map(of)
 }
