@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::harness::{Run, TestRepo, finish, is_alive, pid_in, wait_until};
 
+mod proven;
+
 const QUEUE: &str = ".agents/rpi/next-work.jsonl";
 const DATE: &str = ".agents/evolve/last-sweep-date";
 const GOAL: &str = "goals:\n  - {id: a, description: file a exists, check: test -e a, weight: 5}\n";

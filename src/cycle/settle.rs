@@ -15,6 +15,7 @@ use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, put_back};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::model::sweep;
 use crate::model::text;
 use crate::model::work::BY_AGENT;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
@@ -220,7 +221,13 @@ fn take_in(
     if let Task::Item(item) = attempt.task {
         let by = format!("evolve cycle {}", start.cycle);
         match record.result {
-            CycleResult::Harvested => ledger.queue.consume(item.key, &by, &now),
+            CycleResult::Harvested => {
+                ledger.queue.consume(item.key, &by, &now);
+                let is_of_sweep = |source: &str| source.starts_with(sweep::SOURCE);
+                if item.source.as_deref().is_some_and(is_of_sweep) {
+                    progress.unproven.insert(start.cycle);
+                }
+            }
             CycleResult::Interrupted => ledger.queue.release(item.key),
             CycleResult::Regressed if record.is_environment_change() => {
                 ledger.queue.release(item.key)

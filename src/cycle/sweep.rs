@@ -1,5 +1,7 @@
 //! The sweep inside a cycle: whether it is due, what of its findings is new, and how that gets into the queue (rule 13).
 
+use std::collections::BTreeSet;
+
 use super::by_checks;
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
@@ -10,12 +12,18 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goals};
 use crate::model::ledger as names;
+use crate::model::record::TakenBack;
 use crate::model::snapshot::Snapshot;
-use crate::model::sweep::{self, Harvest};
+use crate::model::sweep::{self, Batch, Harvest};
 use crate::model::text;
+use crate::model::work::Mended;
 use crate::session::{Cut, LastSweep, Progress, Session};
 
-/// Sweeps if it is time to; called only where no goal fails. Says whether new items may stand in the queue.
+/// How many of the items that are done in vain are named.
+const NAMED: usize = 5;
+
+/// Sweeps if it is time to; called only where no goal fails. Says whether new items may stand in the queue. Between two
+/// sweeps the tools are run again whose findings a cycle of this session was to mend.
 pub async fn sweep_if_due(
     session: &Session,
     progress: &mut Progress,
@@ -24,7 +32,11 @@ pub async fn sweep_if_due(
 ) -> Result<bool, Cut> {
     let tried = progress.last_sweep.as_ref().map(|last| last.at);
     let now = clock::now();
+    let unproven = std::mem::take(&mut progress.unproven);
     if !sweep::is_due(&progress.ledger.last_sweep(session.home()), tried, now) {
+        if !unproven.is_empty() {
+            prove(session, progress, (start, goals), &unproven).await?;
+        }
         return Ok(false);
     }
     let mut last = LastSweep {
@@ -33,34 +45,17 @@ pub async fn sweep_if_due(
         told: None,
     };
     progress.last_sweep = Some(last.clone());
-    let parts = sweep::parts(
-        goals.settings.sweep.as_deref(),
-        session.options.sweep.as_deref(),
-    );
-    let plan = Plan::of(&session.repo, &parts)?;
-    if plan.is_empty() {
+    let plan = plan(session, goals)?;
+    let Some(swept) = look(session, progress, (start, goals), &plan).await? else {
         return Ok(false);
-    }
-    let dirty = session.workspace().dirty_files()?;
-    if !dirty.is_empty() {
-        // Whoever changed them, the sweep's programs could not be told from them.
-        let files = dirty.join(", ");
-        session.events.warn(format!(
-            "no sweep, because tracked files have changes: {files}"
-        ));
-        return Ok(false);
-    }
-    session
-        .events
-        .send(Event::SweepStarted { with: plan.names() });
-    let swept = run(session, progress, (start, goals), &plan).await?;
-    look_again(session, start)?;
+    };
     if swept.is_cut {
         session
             .events
             .note("the sweep was cut short by a STOP file and comes again");
         return Ok(false);
     }
+    tell_unmended(session, progress, &swept.batches, &done(progress));
     let harvest = harvest(session, progress, (start, goals), (&plan, &swept, before));
     tell(session, &harvest, &swept.failed);
     if swept.failed.is_empty() {
@@ -73,6 +68,103 @@ pub async fn sweep_if_due(
     }
     queue(progress, harvest)?;
     Ok(true)
+}
+
+/// Runs the tools again that found what these cycles were to mend, and says whether it is gone. A kept change makes an item
+/// done, whatever it is; nothing is queued here.
+async fn prove(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&mut Start, &Goals),
+    cycles: &BTreeSet<u64>,
+) -> Result<(), Cut> {
+    let mut mended = done(progress);
+    mended.retain(|one| cycles.contains(&one.cycle));
+    let of_tool = |one: &Mended| one.source.strip_prefix(sweep::SOURCE).map(str::to_owned);
+    let plan = plan(session, goals)?.only(&mended.iter().filter_map(of_tool).collect());
+    let Some(swept) = look(session, progress, (start, goals), &plan).await? else {
+        return Ok(());
+    };
+    let ran = |one: &Mended| {
+        let tools = swept.batches.iter().map(|batch| Some(&batch.tool));
+        tools.into_iter().any(|tool| tool == of_tool(one).as_ref())
+    };
+    mended.retain(ran);
+    let left = tell_unmended(session, progress, &swept.batches, &mended);
+    mended.retain(|one| !left.contains(&one.cycle));
+    for one in &mended {
+        let tool = of_tool(one).unwrap_or_default();
+        let said = format!("{tool} no longer finds what cycle {} mended", one.cycle);
+        session.events.note(text::clean_line(&said));
+    }
+    Ok(())
+}
+
+/// Returns the items with findings that cycles did and nobody took back.
+fn done(progress: &Progress) -> Vec<Mended> {
+    let taken_back = TakenBack::of(&progress.ledger.history.records);
+    let mut mended = progress.ledger.queue.mended();
+    mended.retain(|one| !taken_back.has(one.cycle));
+    mended
+}
+
+/// Says what of the items that are done is still found; returns the cycles that did them.
+fn tell_unmended(
+    session: &Session,
+    progress: &mut Progress,
+    batches: &[Batch],
+    mended: &[Mended],
+) -> BTreeSet<u64> {
+    let left = sweep::unmended(batches, mended);
+    for one in left.iter().take(NAMED) {
+        let said = one.to_string();
+        if progress.note_found(&said) {
+            session.events.warn(said);
+        }
+    }
+    if left.len() > NAMED {
+        let more = text::count(left.len() - NAMED, "more item");
+        session.events.warn(format!(
+            "of {more} that cycles did something is still found, too"
+        ));
+    }
+    left.iter().map(|one| one.cycle).collect()
+}
+
+/// Finds out what there is to look with.
+fn plan(session: &Session, goals: &Goals) -> Result<Plan> {
+    let parts = sweep::parts(
+        goals.settings.sweep.as_deref(),
+        session.options.sweep.as_deref(),
+    );
+    Plan::of(&session.repo, &parts)
+}
+
+/// Looks with what was planned; none where there is nothing to look with, or tracked files have changes.
+async fn look(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&mut Start, &Goals),
+    plan: &Plan,
+) -> Result<Option<Swept>, Cut> {
+    if plan.is_empty() {
+        return Ok(None);
+    }
+    let dirty = session.workspace().dirty_files()?;
+    if !dirty.is_empty() {
+        // Whoever changed them, the sweep's programs could not be told from them.
+        let files = dirty.join(", ");
+        session.events.warn(format!(
+            "no sweep, because tracked files have changes: {files}"
+        ));
+        return Ok(None);
+    }
+    session
+        .events
+        .send(Event::SweepStarted { with: plan.names() });
+    let swept = run(session, progress, (start, goals), plan).await?;
+    look_again(session, start)?;
+    Ok(Some(swept))
 }
 
 /// Runs the sweep's programs; until the tree is known to be clean again, the journal says that it may not be.

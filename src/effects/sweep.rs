@@ -2,7 +2,7 @@
 //! printed to those who can read it. A program that cannot run is a warning; one that changes tracked files has them put back.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -125,6 +125,13 @@ impl Plan {
         }
         plan.tracked = tracked.into_iter().map(|file| file.path).collect();
         Ok(plan)
+    }
+
+    /// Leaves out whatever is not one of these tools.
+    pub fn only(mut self, tools: &BTreeSet<String>) -> Plan {
+        self.calls.retain(|call| tools.contains(&call.name));
+        self.with_floors = false;
+        self
     }
 
     /// Says whether there is nothing to look with.

@@ -2,7 +2,8 @@
 //! through for work that nobody queued (rule 13). What to look with, what its output says, and which items that makes. Pure.
 //!
 //! What was found once is never found again: each item names its findings by digests that hold neither line nor column, and
-//! a finding that any item of the queue names, done or not, is known.
+//! a finding that any item of the queue names, done or not, is known. Whether it is gone once a cycle did the item is looked
+//! at and told.
 
 mod due;
 mod floors;
@@ -10,6 +11,7 @@ mod harvest;
 mod linters;
 mod markers;
 mod own;
+mod unmended;
 
 use serde::Serialize;
 
@@ -21,6 +23,10 @@ pub use harvest::{Batch, Harvest, MOST_ITEMS, items_of, pick};
 pub use linters::{Linter, Setup, Tracked, set_up};
 pub use markers::{SEARCH, read_markers};
 pub use own::read_own;
+pub use unmended::{Unmended, unmended};
+
+/// What the source of a sweep's item starts with; the tool's name follows.
+pub const SOURCE: &str = "sweep:";
 
 /// One thing that a sweep looks with.
 #[derive(Clone, Debug, PartialEq, Eq)]

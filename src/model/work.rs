@@ -8,6 +8,7 @@ mod doubled;
 mod found;
 mod item;
 mod line;
+mod mended;
 mod named;
 mod rejoined;
 mod rewritten;
@@ -25,6 +26,7 @@ pub use found::Appeared;
 use item::Identity;
 pub use item::{BY_AGENT, Fate, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
 use line::Line;
+pub use mended::Mended;
 pub use named::{Closed, Closing, SHORT_ID, find};
 pub use rejoined::{Rejoined, Side};
 

@@ -67,6 +67,8 @@ pub struct Progress {
     pub opened: Option<Start>,
     /// The newest sweep of this session, be it a vain one.
     pub last_sweep: Option<LastSweep>,
+    /// The cycles of this session that did a sweep's item, and nobody looked yet whether what was found is gone.
+    pub unproven: BTreeSet<u64>,
     /// It was said that there is no copy of the git directory.
     pub is_unmirrored: bool,
     /// The settings of which it was said that not all of their code is followed.
@@ -112,6 +114,7 @@ impl Progress {
             refusals: 0,
             opened: None,
             last_sweep: None,
+            unproven: BTreeSet::new(),
             is_unmirrored: false,
             unfollowed: Vec::new(),
             found_in_a_row: 0,

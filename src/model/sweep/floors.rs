@@ -54,7 +54,7 @@ pub fn floors(goals: &Goals, measured: &Snapshot, known: &HashSet<String>) -> Op
         ),
         kind: "coverage-floor".to_owned(),
         severity: Severity::Medium,
-        source: "sweep:floors".to_owned(),
+        source: format!("{}floors", super::SOURCE),
         description: "What is measured lies so far above these floors that it could fall again unnoticed. Raise the \
                       `threshold` of each of them in the goals file to just below what is measured, all in one change; \
                       a stricter threshold in the same direction is allowed, everything else of these goals stays as \

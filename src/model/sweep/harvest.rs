@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Finding;
+use super::{Finding, SOURCE};
 use crate::model::digest;
 use crate::model::mask;
 use crate::model::text;
@@ -124,7 +124,7 @@ fn rename(item: &mut NewItem, titles: &HashSet<String>, queue: &Queue) {
 }
 
 /// Returns what makes a finding the same as one of another day: neither its line nor numbers in its words.
-fn key(tool: &str, finding: &Finding) -> String {
+pub(super) fn key(tool: &str, finding: &Finding) -> String {
     let said = text::clean_line(&finding.message);
     let said = NUMBER.replace_all(&said, "#");
     digest::short(&[tool, &finding.file, &finding.rule, &said])
@@ -147,7 +147,7 @@ fn item(batch: &Batch, file: &str, found: BTreeMap<String, Vec<&Finding>>) -> Ne
         title: text::cut(&mask::secrets(&title), LONGEST_TITLE),
         kind: batch.kind.clone(),
         severity: batch.severity,
-        source: format!("sweep:{}", batch.tool),
+        source: format!("{SOURCE}{}", batch.tool),
         description,
         evidence: mask::secrets(&shown.join("\n")),
         findings: found.into_keys().collect(),

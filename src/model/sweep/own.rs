@@ -73,7 +73,7 @@ fn item(map: &Map<String, Value>, command: &OwnCommand) -> Option<NewItem> {
             Severity::Unknown => command.severity,
             known => known,
         },
-        source: format!("sweep:{}", command.name()),
+        source: format!("{}{}", super::SOURCE, command.name()),
         description: long("description"),
         evidence: long("evidence"),
         target_repo: line("target_repo"),
