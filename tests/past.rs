@@ -55,7 +55,7 @@ fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
     let repo = raised();
     assert_snapshot!(repo.answer(&["history"]), @r#"
     cycle  result     goal   score     passing  commit      recorded              why
-    1      unchanged  count  10        1 of 3   [id]  [time]  it still fails: the value is 5, wanted at least 9
+    1      unchanged  count  10        1 of 3   [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
     2      regressed  count  10 → 0    0 of 3   [id]  [time]  passed before and no longer: third (exit 1)
     3      improved   count  10 → 60   2 of 3   [id]  [time]
     4      improved   other  60 → 100  3 of 3   [id]  [time]
@@ -65,7 +65,7 @@ fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
     assert_snapshot!(repo.answer(&["history", "--goal", "count"]), @r#"
     cycle  result     goal   measured     value  commit      recorded              why
     0      baseline          FAIL         1
-    1      unchanged  count  FAIL         1 → 5  [id]  [time]  it still fails: the value is 5, wanted at least 9
+    1      unchanged  count  FAIL         1 → 5  [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
     2      regressed  count  FAIL         5 → 8  [id]  [time]  passed before and no longer: third (exit 1)
     3      improved   count  FAIL → pass  5 → 9  [id]  [time]
     4      improved   other  pass         9      [id]  [time]

@@ -267,12 +267,16 @@ pub fn ending(
             ..ending
         };
     }
-    let why = match records.last() {
+    match records.last() {
         Some(record) if record.result == CycleResult::Harvested => return ending,
-        Some(record) => record.reason.as_deref().unwrap_or(record.result.word()),
-        None => &ending.reason,
-    };
-    events.warn(format!("{not_done}: {why}"));
+        // Why stands in the cycle's lines, and that it stays in the last one.
+        Some(record) if record.is_refused() => {}
+        Some(record) => {
+            let why = record.reason.as_deref().unwrap_or(record.result.word());
+            events.warn(format!("{not_done}: {why}"));
+        }
+        None => events.warn(format!("{not_done}: {}", ending.reason)),
+    }
     match ending.exit_code {
         0 => Ending {
             exit_code: Kind::Failing.exit_code(),

@@ -1,7 +1,7 @@
 //! One cycle: what was tried and what became of it. Text with ANSI styles.
 
 use crate::model::patch::{FileChange, Patch};
-use crate::model::record::{BY_OTHERS, REFUSED, Record};
+use crate::model::record::{BY_OTHERS, Record};
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
@@ -71,7 +71,7 @@ impl Page<'_> {
         let cycle = paint(STRONG, &format!("cycle {}", record.cycle));
         let taken_back = self
             .taken_back
-            .or(self.record.is_refused().then_some(REFUSED))
+            .or(self.record.untold_fate())
             .map_or(String::new(), |words| format!(" · {words}"));
         format!("{cycle}{goal} · {result}{taken_back}\n")
     }

@@ -55,6 +55,12 @@ impl Record {
         }
     }
 
+    /// Returns what became of the change where the result alone does not say it.
+    pub fn untold_fate(&self) -> Option<&'static str> {
+        let is_untold = self.is_refused() || self.is_kept_in_vain();
+        self.fate().filter(|_| is_untold)
+    }
+
     /// Says whether its change stays although the goal that it was made for still fails.
     fn is_kept_in_vain(&self) -> bool {
         let reason = self.reason.as_deref().unwrap_or_default();
@@ -64,9 +70,9 @@ impl Record {
     /// Returns why the cycle came to what it did, for where only its result stands beside it.
     pub fn why(&self) -> Option<String> {
         let reason = self.reason.as_deref();
-        match self.is_refused() {
-            true => Some(reason.map_or(REFUSED.to_owned(), |why| format!("{REFUSED}: {why}"))),
-            false => reason.map(str::to_owned),
+        match self.untold_fate() {
+            Some(fate) => Some(reason.map_or(fate.to_owned(), |why| format!("{fate}: {why}"))),
+            None => reason.map(str::to_owned),
         }
     }
 

@@ -70,9 +70,9 @@ impl Stage {
 
     fn row(&self, id: &str, taken_back: &TakenBack) -> Vec<Cell> {
         let is_told = self.is_about(id) || self.is_moved();
-        let reason = self.record.reason.as_deref().filter(|_| is_told);
+        let reason = self.record.why().filter(|_| is_told);
         let measured = [self.mark(), Cell::plain(self.value())];
-        super::row((&self.record, taken_back), measured, reason)
+        super::row((&self.record, taken_back), measured, reason.as_deref())
     }
 
     fn mark(&self) -> Cell {
