@@ -146,6 +146,57 @@ fn a_split_or_sparse_index_is_clean_after_the_first_undo_and_the_change_can_be_s
 }
 
 #[test]
+fn what_an_agent_takes_out_of_a_sparse_checkout_is_measured_all_the_same() {
+    for (what, script) in [
+        ("a narrower cone", "git sparse-checkout set --cone b"),
+        (
+            "patterns",
+            "git sparse-checkout set --no-cone '/*' '!/in/' '!/out/'",
+        ),
+        (
+            "marks alone",
+            "git update-index --skip-worktree in/todo; rm in/todo",
+        ),
+        (
+            "and no sparse checkout any more",
+            "git sparse-checkout set --cone b; git config --worktree --unset core.sparseCheckout; rm .git/info/sparse-checkout",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(
+            "GOALS.yaml",
+            "goals:\n  - {id: done, description: d, check: '! grep -r todo in', weight: 5}\n  - {id: b, description: d, check: test -e b/file, weight: 5}\n",
+        );
+        for name in ["b/file", "in/todo", "out/file"] {
+            repo.write(name, "todo\n");
+        }
+        repo.commit_all("files");
+        sh(&repo, "git sparse-checkout set --cone b in");
+        let before = repo.git(&["ls-files", "-t", "in", "out"]);
+        let run = repo
+            .cycle(&format!(
+                "{script}; echo more >>b/file; git commit -qm more b/file"
+            ))
+            .expect(0);
+        assert_eq!(repo.each("result"), ["unchanged"], "{what}: {}", run.stdout);
+        let said =
+            "files that were taken out of the sparse checkout are checked out again: in/todo";
+        assert!(run.stdout.contains(said), "{what}: {}", run.stdout);
+        assert_eq!(
+            (repo.has("in/todo"), repo.has("out")),
+            (true, false),
+            "{what}: {}",
+            sh(
+                &repo,
+                "git ls-files -t; find . -path ./.git -prune -o -print; cat .git/info/sparse-checkout"
+            )
+        );
+        assert_eq!(repo.git(&["ls-files", "-t", "in", "out"]), before, "{what}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+    }
+}
+
+#[test]
 fn an_undo_takes_out_again_what_a_sparse_checkout_leaves_out_but_the_ledger() {
     for set in [
         "git sparse-checkout set --cone in",

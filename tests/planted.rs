@@ -121,6 +121,18 @@ const NESTED: [(&str, &str); 17] = [
     ),
 ];
 
+/// What of that is no part of a change to keep: what stands in the way inside .git, and files that are not those of the commit.
+const NOT_KEPT: [&str; 8] = [
+    "a new one, committed as a submodule",
+    "a new one, committed, that no look at submodules is to miss",
+    "a new one in a folder",
+    "another repository in a submodule's place",
+    "another repository in place of one within a submodule",
+    "another repository behind a submodule's .git",
+    "a link in place of a submodule's git directory",
+    "a link in place of a .git",
+];
+
 /// Says what is wrong with what came of an agent that does this, before it breaks something or not, and of the session after
 /// that.
 fn wrong_with(what: &str, script: &str, (end, result): (&str, &str)) -> String {
@@ -165,8 +177,7 @@ fn wrong_with(what: &str, script: &str, (end, result): (&str, &str)) -> String {
 #[test]
 fn no_git_is_run_in_a_repository_that_an_agent_made_or_changed() {
     let wrong = |(what, script): &(&str, &str)| {
-        // What stands in the way inside .git is no part of a change to keep.
-        let result = match what.contains("in place of a submodule's git directory") {
+        let result = match NOT_KEPT.contains(what) {
             true => "regressed",
             false => "improved",
         };
@@ -434,7 +445,7 @@ fn what_an_agent_plants_is_no_way_out_of_a_sandbox() {
         let repo = repository();
         repo.agent_does(&[&format!(
             "touch a\n{PLANT}\n(echo direct >\"$OUT/ran\") || echo denied >denied
-             new sub; named sub; git commit -qm sub; plant sub; plant old; plant sm"
+             new sub; named sub; git commit -qm sub; plant sub; echo 1 >sub/x; plant old; plant sm"
         )]);
         repo.run(&["--max-cycles=1", mode]).expect(0);
         assert!(repo.has("denied"), "{mode}: the agent is not held back");

@@ -24,10 +24,12 @@ mod open;
 mod planted;
 mod protected;
 mod put_back;
+mod replaced;
 mod restat;
 mod restore;
 mod root;
 mod run_by;
+mod sparse;
 mod spread;
 mod staged;
 mod status;
@@ -370,7 +372,7 @@ impl Workspace<'_> {
         self.judge_strangers()?;
         let (status, hidden, whereabouts) = self.look_at_all(&mut folders)?;
         // A session looks at the tree before it measures its baseline, as of no cycle.
-        status.refuse_dirty(&hidden.changes, (cycle > 0, way_out))?;
+        status.refuse_dirty(&hidden.names(), (cycle > 0, way_out))?;
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let kept = Kept::listed(untracked, &status.ignored);
@@ -457,7 +459,7 @@ impl Workspace<'_> {
             Fate::Keep => {}
             Fate::Undo => match plan {
                 None => {
-                    self.move_away(&stock.nested, &mut quarantine)?;
+                    self.move_away(start, &stock.nested, &mut quarantine)?;
                     settled.notes = self.undo_submodules(start, &[], &mut quarantine)?;
                 }
                 Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
@@ -535,15 +537,24 @@ impl Workspace<'_> {
         })
     }
 
-    /// Moves folders of the agent's that have a repository of their own to the quarantine.
-    fn move_away(&self, nested: &[Vec<u8>], quarantine: &mut Quarantine) -> Result<()> {
+    /// Moves folders of the agent's that have a repository of their own to the quarantine. That of a submodule which was not set
+    /// up is empty again.
+    fn move_away(
+        &self,
+        start: &Start,
+        nested: &[Vec<u8>],
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
         for folder in nested {
             let path = folder.strip_suffix(b"/").unwrap_or(folder);
             let is_there =
                 std::fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok();
             if is_there && is_beneath(&self.repo.root, path) {
                 quarantine.take(&self.repo.root, path)?;
-                self.remove_empty_folders(path);
+                match self.repo.id_at(&start.tree, path)? {
+                    Some(_) => files::make_folder(&self.repo.root.join(OsStr::from_bytes(path)))?,
+                    None => self.remove_empty_folders(path),
+                }
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ impl Workspace<'_> {
     pub fn look_again(&self, start: &mut Start, way_out: WayOut) -> Result<()> {
         self.look_through()?;
         let (status, hidden, _) = self.look()?;
-        status.refuse_dirty(&hidden.changes, (true, way_out))?;
+        status.refuse_dirty(&hidden.names(), (true, way_out))?;
         start
             .kept
             .add_late(status.untracked.iter().chain(&status.within));

@@ -132,7 +132,7 @@ impl Workspace<'_> {
     fn look_at_hidden(&self, start: &Start) -> Result<Status> {
         let (status, hidden, _) = self.look()?;
         self.take_back_flags(start, &hidden)?;
-        match hidden.changes.is_empty() {
+        match hidden.names().is_empty() {
             true => Ok(status),
             false => self.state(),
         }
@@ -145,7 +145,7 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path) else {
                 continue;
             };
-            let found = status::read_inside(&git)?;
+            let found = status::read_inside(&git, false)?;
             let changed = Changed {
                 git: &git,
                 folder: &[&path[..], b"/"].concat(),

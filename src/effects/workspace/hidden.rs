@@ -22,13 +22,22 @@ use crate::model::exact;
 /// How many files are hashed by one call of git.
 const AT_ONCE: usize = 200;
 
+/// A repository of the working tree: this one, or a submodule that git may go into.
+struct Home {
+    git: Git,
+    /// Its folder below the root of the working tree, with a slash at the end; empty for the root itself.
+    folder: Vec<u8>,
+}
+
 /// An entry of the index that git does not look at.
 struct Marked {
+    /// Below the repository's own root.
     path: Vec<u8>,
     /// As `git ls-files -v` shows it.
     tag: char,
     id: String,
     is_executable: bool,
+    is_submodule: bool,
     /// Missing on disk by design: a sparse checkout leaves it out.
     may_be_missing: bool,
 }
@@ -46,14 +55,34 @@ struct Listed {
 pub struct Hidden {
     /// Paths whose files differ all the same.
     pub changes: Vec<Vec<u8>>,
-    /// All marks but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
+    /// The same inside submodules.
+    pub within: Vec<Vec<u8>>,
+    /// All marks, inside submodules too, but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
     pub flags: Vec<String>,
 }
 
-fn flags(marked: &[Marked]) -> Vec<String> {
-    let own = marked.iter().filter(|marked| !marked.may_be_missing);
-    own.map(|marked| format!("{} {}", marked.tag, exact::decode(&marked.path)))
+impl Hidden {
+    /// Returns the paths whose files differ, for people.
+    pub fn names(&self) -> Vec<String> {
+        let all = self.changes.iter().chain(&self.within);
+        all.map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect()
+    }
+}
+
+impl Home {
+    fn whole(&self, path: &[u8]) -> Vec<u8> {
+        [&self.folder, path].concat()
+    }
+
+    fn flags(&self, marked: &[Marked]) -> Vec<String> {
+        let own = marked.iter().filter(|marked| !marked.may_be_missing);
+        own.map(|marked| {
+            let path = exact::decode(&self.whole(&marked.path));
+            format!("{} {path}", marked.tag)
+        })
         .collect()
+    }
 }
 
 fn path_of(flag: &str) -> &str {
@@ -77,10 +106,12 @@ impl Workspace<'_> {
         };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
-            || self.list_index(&["--cached"], &mut note),
+            || list_index(git, &["--cached"], &mut note),
         )?;
-        self.repo.modules.find(self.ground(), listed.submodules);
-        self.look_into_submodules(&mut status)?;
+        let submodules = listed.submodules;
+        self.repo.modules.find(self.ground(), submodules.clone());
+        self.look_into_submodules(&mut status, true)?;
+        status.within.extend(self.in_unset(&submodules));
         Ok((status, self.hidden(listed.marked)?, whereabouts))
     }
 
@@ -91,10 +122,11 @@ impl Workspace<'_> {
         let with_untracked = ["--cached", "--others", "--exclude-standard"];
         let (mut status, listed) = side_by_side(
             || status::read_tracked(git),
-            || self.list_index(&with_untracked, &mut |_, _| {}),
+            || list_index(git, &with_untracked, &mut |_, _| {}),
         )?;
         status.add_untracked(listed.untracked);
-        self.look_into_submodules(&mut status)?;
+        self.look_into_submodules(&mut status, false)?;
+        status.within.extend(self.in_unset(&listed.submodules));
         Ok((status, self.hidden(listed.marked)?, listed.submodules))
     }
 
@@ -103,7 +135,7 @@ impl Workspace<'_> {
         let before: BTreeSet<_> = start.flags.iter().collect();
         let new = hidden.flags.iter().filter(|flag| !before.contains(flag));
         let mut paths: Vec<_> = new.map(|flag| exact::encode(path_of(flag))).collect();
-        paths.extend(hidden.changes.iter().cloned());
+        paths.extend(hidden.changes.iter().chain(&hidden.within).cloned());
         self.set_flags(&["--no-assume-unchanged", "--no-skip-worktree"], &paths)
     }
 
@@ -112,8 +144,12 @@ impl Workspace<'_> {
         if start.flags.is_empty() {
             return Ok(());
         }
-        let marked = self.list_index(&["--cached"], &mut |_, _| {})?.marked;
-        let now: BTreeSet<_> = flags(&marked).into_iter().collect();
+        let root = self.root_home();
+        let marked = list_index(&root.git, &["--cached"], &mut |_, _| {})?.marked;
+        let mut now: BTreeSet<_> = root.flags(&marked).into_iter().collect();
+        for (home, marked) in self.marked_within()? {
+            now.extend(home.flags(&marked));
+        }
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
             let path = exact::encode(path_of(flag));
@@ -128,69 +164,131 @@ impl Workspace<'_> {
         self.set_flags(&["--skip-worktree"], &skipped)
     }
 
-    fn set_flags(&self, flags: &[&str], paths: &[Vec<u8>]) -> Result<()> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        for flag in flags {
-            let arguments = ["update-index", flag, "-z", "--stdin"];
-            self.repo.git.run_with(&arguments, &ended(paths))?;
+    /// Sets marks of files; in a submodule that git may not go into there is nothing to set.
+    pub(super) fn set_flags(&self, flags: &[&str], paths: &[Vec<u8>]) -> Result<()> {
+        let known = self.repo.modules.known().into_keys();
+        let known = known.map(|name| [&exact::encode(&name)[..], b"/"].concat());
+        let known: Vec<Vec<u8>> = known.collect();
+        for home in self.homes_within().iter().chain([&self.root_home()]) {
+            let is_within = |path: &[u8], folder: &[u8]| {
+                folder.len() > home.folder.len() && path.starts_with(folder)
+            };
+            let is_own = |path: &&Vec<u8>| {
+                let mut others = known.iter();
+                path.starts_with(&home.folder) && !others.any(|folder| is_within(path, folder))
+            };
+            let below = |path: &Vec<u8>| path[home.folder.len()..].to_vec();
+            let own: Vec<_> = paths.iter().filter(is_own).map(below).collect();
+            if own.is_empty() {
+                continue;
+            }
+            for flag in flags {
+                let arguments = ["update-index", flag, "-z", "--stdin"];
+                home.git.run_with(&arguments, &ended(&own))?;
+            }
         }
         Ok(())
     }
 
+    fn root_home(&self) -> Home {
+        Home {
+            git: self.repo.git.clone(),
+            folder: Vec::new(),
+        }
+    }
+
+    /// Returns the submodules that git may go into.
+    fn homes_within(&self) -> Vec<Home> {
+        let known = self.repo.modules.known().into_keys();
+        let home = |name: String| {
+            let path = exact::encode(&name);
+            Some(Home {
+                git: self.inside(&path)?,
+                folder: [&path[..], b"/"].concat(),
+            })
+        };
+        known.filter_map(home).collect()
+    }
+
+    /// Lists what is marked in each of them.
+    fn marked_within(&self) -> Result<Vec<(Home, Vec<Marked>)>> {
+        let homes = self.homes_within().into_iter();
+        let marked = |home: Home| {
+            let listed = list_index(&home.git, &["--cached"], &mut |_, _| {})?;
+            Ok((home, listed.marked))
+        };
+        homes.map(marked).collect()
+    }
+
     fn hidden(&self, marked: Vec<Marked>) -> Result<Hidden> {
-        Ok(Hidden {
-            flags: flags(&marked),
-            changes: self.hidden_changes(marked)?,
-        })
+        let root = self.root_home();
+        let mut hidden = Hidden {
+            flags: root.flags(&marked),
+            changes: self.hidden_changes(&root, marked)?,
+            within: Vec::new(),
+        };
+        for (home, marked) in self.marked_within()? {
+            hidden.flags.extend(home.flags(&marked));
+            hidden.within.extend(self.hidden_changes(&home, marked)?);
+        }
+        Ok(hidden)
     }
 
     /// Returns the marked files whose content on disk is not that of the index.
-    fn hidden_changes(&self, all: Vec<Marked>) -> Result<Vec<Vec<u8>>> {
+    fn hidden_changes(&self, home: &Home, all: Vec<Marked>) -> Result<Vec<Vec<u8>>> {
         let mut changed = Vec::new();
         let mut to_hash = Vec::new();
         for marked in all {
-            let file = self.repo.root.join(OsStr::from_bytes(&marked.path));
-            match fs::symlink_metadata(&file) {
-                Ok(meta) if !is_beneath(&self.repo.root, &marked.path) || meta.is_dir() => {
-                    changed.push(marked.path);
+            let whole = home.whole(&marked.path);
+            let file = self.repo.root.join(OsStr::from_bytes(&whole));
+            let is_changed = match fs::symlink_metadata(&file) {
+                Ok(meta) if marked.is_submodule && meta.is_dir() => {
+                    self.is_elsewhere(&whole, &marked.id)?
                 }
-                Ok(meta) if meta.is_symlink() => {
-                    if self.hash_of_file(&marked.path, true)? != marked.id {
-                        changed.push(marked.path);
-                    }
-                }
+                Ok(meta) if !is_beneath(&self.repo.root, &whole) || meta.is_dir() => true,
+                Ok(meta) if meta.is_symlink() => self.hash_of_file(&whole, true)? != marked.id,
                 Ok(meta) if meta.is_file() => {
                     let is_executable = meta.mode() & 0o100 != 0;
-                    match is_executable != marked.is_executable && self.heeds_modes() {
-                        true => changed.push(marked.path),
-                        false => to_hash.push(marked),
+                    if is_executable == marked.is_executable || !heeds_modes(&home.git) {
+                        to_hash.push(marked);
+                        continue;
                     }
+                    true
                 }
-                Ok(_) => changed.push(marked.path),
-                Err(_) if marked.may_be_missing => {}
-                Err(_) => changed.push(marked.path),
+                Ok(_) => true,
+                Err(_) => !marked.may_be_missing,
+            };
+            if is_changed {
+                changed.push(whole);
             }
         }
         for some in to_hash.chunks(AT_ONCE) {
             let mut arguments = vec![OsStr::new("hash-object"), OsStr::new("--")];
             arguments.extend(some.iter().map(|marked| OsStr::from_bytes(&marked.path)));
-            let ids = self.repo.git.run(&arguments)?;
+            let ids = home.git.run(&arguments)?;
             let ids = String::from_utf8_lossy(&ids).into_owned();
             let differs = some
                 .iter()
                 .zip(ids.lines())
                 .filter(|(marked, id)| marked.id != *id);
-            changed.extend(differs.map(|(marked, _)| marked.path.clone()));
+            changed.extend(differs.map(|(marked, _)| home.whole(&marked.path)));
         }
         Ok(changed)
     }
 
-    /// Says whether git looks at whether a file can be executed.
-    fn heeds_modes(&self) -> bool {
-        let asked = ["config", "--type=bool", "--get", "core.fileMode"];
-        !self.repo.git.run(&asked).is_ok_and(|is| is == b"false\n")
+    /// Says whether HEAD of a submodule is on another commit than the index has of it.
+    fn is_elsewhere(&self, path: &[u8], id: &str) -> Result<bool> {
+        let dot_git = [path, b"/.git"].concat();
+        let is_there = is_beneath(&self.repo.root, &dot_git)
+            && fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(&dot_git))).is_ok();
+        match self.inside(path) {
+            Some(git) => {
+                let head = git.run(&["rev-parse", "--verify", "HEAD"])?;
+                Ok(head.trim_ascii() != id.as_bytes())
+            }
+            // One that is not set up has no HEAD; in one of an agent's nobody looks.
+            None => Ok(is_there),
+        }
     }
 
     /// Says whether there are patterns of what a sparse checkout holds.
@@ -203,54 +301,56 @@ impl Workspace<'_> {
     pub fn is_sparse(&self) -> bool {
         is_sparse(&self.repo.git)
     }
+}
 
-    /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
-    /// called with the path of each file, and whether it is marked.
-    fn list_index(&self, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Result<Listed> {
-        const SUBMODULE: &[u8] = b" 160000 ";
-        let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
-        let listed = self.repo.git.run(&arguments)?;
-        // Asked at the first such entry: most repositories have none.
-        let is_sparse = LazyCell::new(|| self.is_sparse());
-        let mut found = Listed::default();
-        for line in listed.split(|byte| *byte == 0) {
-            if let Some(path) = line.strip_prefix(b"? ") {
-                found.untracked.push(path.to_vec());
-                continue;
-            }
-            if line
-                .get(1..)
-                .is_some_and(|rest| rest.starts_with(SUBMODULE))
-            {
-                let tab = line.iter().position(|byte| *byte == b'\t');
-                found
-                    .submodules
-                    .extend(tab.map(|tab| line[tab + 1..].to_vec()));
-                continue;
-            }
-            // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
-            let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
-                (Some(tag), Some(tab)) if tag.is_ascii_lowercase() || *tag == b'S' => (*tag, tab),
-                (Some(_), Some(tab)) => {
-                    each(&line[tab + 1..], false);
-                    continue;
-                }
-                (Some(_) | None, _) => continue,
-            };
-            each(&line[tab + 1..], true);
-            let words = String::from_utf8_lossy(&line[..tab]).into_owned();
-            let mut words = words.split(' ').skip(1);
-            let (mode, id) = (words.next(), words.next());
-            found.marked.push(Marked {
-                tag: char::from(tag),
-                path: line[tab + 1..].to_vec(),
-                is_executable: mode == Some("100755"),
-                id: id.unwrap_or_default().to_owned(),
-                may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
-            });
+/// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
+/// called with the path of each file, and whether it is marked.
+fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Result<Listed> {
+    const SUBMODULE: &[u8] = b" 160000 ";
+    let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
+    let listed = git.run(&arguments)?;
+    // Asked at the first such entry: most repositories have none.
+    let is_sparse = LazyCell::new(|| is_sparse(git));
+    let mut found = Listed::default();
+    for line in listed.split(|byte| *byte == 0) {
+        if let Some(path) = line.strip_prefix(b"? ") {
+            found.untracked.push(path.to_vec());
+            continue;
         }
-        Ok(found)
+        let rest = line.get(1..).unwrap_or_default();
+        let is_submodule = rest.starts_with(SUBMODULE);
+        // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
+        let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
+            (Some(tag), Some(tab)) => (*tag, tab),
+            (Some(_) | None, _) => continue,
+        };
+        let is_marked = tag.is_ascii_lowercase() || tag == b'S';
+        match is_submodule {
+            true => found.submodules.push(line[tab + 1..].to_vec()),
+            false => each(&line[tab + 1..], is_marked),
+        }
+        if !is_marked {
+            continue;
+        }
+        let words = String::from_utf8_lossy(&line[..tab]).into_owned();
+        let mut words = words.split(' ').skip(1);
+        let (mode, id) = (words.next(), words.next());
+        found.marked.push(Marked {
+            tag: char::from(tag),
+            path: line[tab + 1..].to_vec(),
+            is_executable: mode == Some("100755"),
+            is_submodule,
+            id: id.unwrap_or_default().to_owned(),
+            may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
+        });
     }
+    Ok(found)
+}
+
+/// Says whether git looks at whether a file can be executed.
+fn heeds_modes(git: &Git) -> bool {
+    let asked = ["config", "--type=bool", "--get", "core.fileMode"];
+    !git.run(&asked).is_ok_and(|is| is == b"false\n")
 }
 
 /// Says whether a working tree does not hold every tracked file.

@@ -50,19 +50,19 @@ impl Workspace<'_> {
         is_open.then(|| self.repo.git.elsewhere(&folder))
     }
 
-    /// Adds to a state the submodules in which changes are uncommitted, be it in one within, and their untracked files.
-    pub fn look_into_submodules(&self, status: &mut Status) -> Result<()> {
+    /// Adds to a state the submodules in which changes are uncommitted, be it in one within, and their untracked files; the
+    /// ignored ones only if asked for.
+    pub fn look_into_submodules(&self, status: &mut Status, with_ignored: bool) -> Result<()> {
         let mut changed = Vec::new();
         let known: Vec<_> = self.repo.modules.known().into_keys().collect();
         for path in known.iter().map(|path| exact::encode(path)) {
             let Some(git) = self.inside(&path) else {
                 continue;
             };
-            let found = status::read_inside(&git)?;
-            let untracked = found.untracked.iter();
-            status
-                .within
-                .extend(untracked.map(|below| joined(&path, below)));
+            let found = status::read_inside(&git, with_ignored)?;
+            let below = |files: Vec<Vec<u8>>| files.into_iter().map(|below| joined(&path, &below));
+            status.within.extend(below(found.untracked));
+            status.ignored.extend(below(found.ignored));
             if !found.dirty.is_empty() {
                 changed.push(path);
             }
@@ -87,7 +87,7 @@ impl Workspace<'_> {
             let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
             self.repo.modules.find(self.ground(), submodules(&listed));
         }
-        self.look_into_submodules(&mut status)?;
+        self.look_into_submodules(&mut status, false)?;
         Ok(status)
     }
 
@@ -108,7 +108,7 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path).filter(|_| is_looked_at) else {
                 continue;
             };
-            let mut found = status::read_inside(&git)?;
+            let mut found = status::read_inside(&git, false)?;
             // The user's own files stay where they are.
             found.untracked.retain(|below| {
                 !below.ends_with(b"/") && !start.kept.was_there(&joined(&path, below))

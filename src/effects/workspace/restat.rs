@@ -12,6 +12,7 @@ use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
 use crate::error::Result;
+use crate::model::exact;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
 const SLACK: i64 = 2;
@@ -52,12 +53,18 @@ impl Whereabouts {
 
     /// Returns what says of one path after the other, in the order of the index, whether what is seen there now is what lay there.
     fn in_turn(&self) -> impl FnMut(&[u8], Seen) -> bool {
+        let mut place = self.places_in_turn();
+        move |path, seen| place(path) == Some(seen.place)
+    }
+
+    /// Returns what says of one path after the other, in the order of the index, device and inode of what lay there.
+    pub(super) fn places_in_turn(&self) -> impl FnMut(&[u8]) -> Option<(u64, u64)> {
         let paths = self.paths.split(|byte| *byte == 0);
         let mut all = paths.zip(&self.places).peekable();
-        move |path, seen| {
+        move |path| {
             while all.next_if(|(one, _)| *one < path).is_some() {}
             let there = all.peek().filter(|(one, _)| *one == path);
-            there.is_some_and(|(_, place)| **place == seen.place)
+            there.map(|(_, place)| **place)
         }
     }
 }
@@ -132,6 +139,32 @@ impl Workspace<'_> {
             untouched,
             listed,
         })
+    }
+
+    /// Does the same inside submodules that git may go into, by the age of their files alone.
+    pub(super) fn distrust_within(&self, start: &Start) -> Result<()> {
+        for name in start.guarded.modules().keys() {
+            let path = exact::encode(name);
+            let Some(git) = self.inside(&path) else {
+                continue;
+            };
+            let listed = git.run(&LISTING)?;
+            let folder = self.repo.root.join(OsStr::from_bytes(&path));
+            let mut near = Near::below(&folder);
+            let mut doubtful = Vec::new();
+            for entry in listed.split(|byte| *byte == 0).filter_map(Entry::of) {
+                let is_new = |seen| is_since(seen, start);
+                if entry.is_merged_file() && near.look(entry.path).is_some_and(is_new) {
+                    doubtful.extend_from_slice(entry.line);
+                    doubtful.push(0);
+                }
+            }
+            if !doubtful.is_empty() {
+                let anew = ["update-index", "-z", "--index-info"];
+                git.run_with(&anew, &doubtful)?;
+            }
+        }
+        Ok(())
     }
 
     /// Says of each of these whether its file was touched since the start, or is another one. In a large tree that takes its time:

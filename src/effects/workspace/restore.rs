@@ -120,7 +120,7 @@ impl Workspace<'_> {
             .into_iter()
             .partition(|one| is_ledger_path(&one.path));
         let nested: Vec<_> = plan.nested.iter().map(|path| from_hex(path)).collect();
-        self.move_away(&nested, quarantine)?;
+        self.move_away(start, &nested, quarantine)?;
         let removed = self.clear_files(start, &content, quarantine)?;
         let is_sparse = match content.is_empty() {
             true => false,

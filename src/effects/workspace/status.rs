@@ -53,9 +53,13 @@ pub enum WayOut {
 
 /// Reads the state of the tree, but for what is inside submodules; ignored files only if asked for.
 pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
+    ask(git, files_listed(with_ignored))
+}
+
+fn files_listed(with_ignored: bool) -> &'static [&'static str] {
     match with_ignored {
-        true => ask(git, &["--untracked-files=all", "--ignored=matching"]),
-        false => ask(git, &["--untracked-files=all"]),
+        true => &["--untracked-files=all", "--ignored=matching"],
+        false => &["--untracked-files=all"],
     }
 }
 
@@ -108,9 +112,10 @@ pub fn read_tracked(git: &Git) -> Result<Status> {
     ask(git, &["--untracked-files=no"])
 }
 
-/// Reads the state of a submodule: what looks like the ledger there is none of this repository's.
-pub fn read_inside(git: &Git) -> Result<Status> {
-    let output = git.run(&[&STATUS[..], &["--untracked-files=all"]].concat())?;
+/// Reads the state of a submodule, its ignored files only if asked for: what looks like the ledger there is none of this
+/// repository's.
+pub fn read_inside(git: &Git, with_ignored: bool) -> Result<Status> {
+    let output = git.run(&[&STATUS[..], files_listed(with_ignored)].concat())?;
     Ok(parse(&output, |_| false))
 }
 
@@ -189,20 +194,13 @@ impl Status {
     }
 
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
-    pub fn refuse_dirty(
-        &self,
-        hidden: &[Vec<u8>],
-        (is_new, way_out): (bool, WayOut),
-    ) -> Result<()> {
+    pub fn refuse_dirty(&self, hidden: &[String], (is_new, way_out): (bool, WayOut)) -> Result<()> {
         if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }
         let mut files = self.dirty_files();
         files.extend(hidden.iter().map(|path| {
-            format!(
-                "{} (hidden from git: --no-assume-unchanged and --no-skip-worktree of `git update-index` show it)",
-                String::from_utf8_lossy(path)
-            )
+            format!("{path} (hidden from git: --no-assume-unchanged and --no-skip-worktree of `git update-index` show it)")
         }));
         let (noun, verb) = match files.len() {
             1 => ("file", "has"),

@@ -62,7 +62,10 @@ impl Workspace<'_> {
         }
         let mut distrusted = self.distrust_index(start)?;
         // Not what it lists by the end, and in a large tree much of it.
-        drop(std::mem::take(&mut distrusted.listed));
+        let listed = std::mem::take(&mut distrusted.listed);
+        left.notes.extend(self.bring_in(start, &listed)?);
+        drop(listed);
+        self.distrust_within(start)?;
         let mended = distrusted.notes.first();
         broken.extend(mended.filter(|_| distrusted.is_mended).cloned());
         left.notes.extend(distrusted.notes);
@@ -77,6 +80,7 @@ impl Workspace<'_> {
         self.read_state(start, &mut left)?;
         self.bring_back(start, &found.commit, &mut left)?;
         self.clear_submodules(start, &mut left)?;
+        self.clear_unset(start, &mut left)?;
         let unmerged = std::mem::take(&mut left.status.unmerged);
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
@@ -95,6 +99,9 @@ impl Workspace<'_> {
         let mut links_out = Vec::new();
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
         change.unheld = self.unheld(&tip, &differences, start)?;
+        change
+            .unheld
+            .extend(self.replaced(start, &left.submodules)?);
         let conflicts = unmerged.iter();
         let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
         change.unheld.extend(conflicts);

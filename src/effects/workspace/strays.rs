@@ -88,14 +88,10 @@ impl Workspace<'_> {
         left.status = status;
         left.submodules = submodules;
         self.take_back_flags(start, &hidden)?;
-        if hidden.changes.is_empty() {
+        let names = hidden.names();
+        if names.is_empty() {
             return Ok(());
         }
-        let names: Vec<_> = hidden
-            .changes
-            .iter()
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect();
         left.notes
             .push(format!("changes hidden from git: {}", some_of(&names)));
         left.status = self.state()?;

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Start, Workspace, locks};
+use super::{Start, Workspace, locks, status};
 use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::guard::submodules::{self, Pair};
@@ -101,7 +101,7 @@ impl Workspace<'_> {
             match pairs.get(&module.git_dir()) {
                 Some(pair) => {
                     let is_changed = is_back || !of_path(content, &path).is_empty();
-                    let one = (&path[..], pair, is_changed);
+                    let one = (&path[..], pair, (is_back, is_changed));
                     let found = self.undo_submodule(start, one, quarantine)?;
                     let name = exact::shown(name);
                     notes.extend(found.into_iter().map(|note| format!("{name}: {note}")));
@@ -136,7 +136,7 @@ impl Workspace<'_> {
     fn undo_submodule(
         &self,
         start: &Start,
-        (path, pair, is_changed): (&[u8], &Pair, bool),
+        (path, pair, (is_back, is_changed)): (&[u8], &Pair, (bool, bool)),
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         let root = &self.repo.root;
@@ -144,6 +144,7 @@ impl Workspace<'_> {
             return Ok(Vec::new());
         }
         let dot_git = root.join(OsStr::from_bytes(path)).join(".git");
+        let is_back = is_back || fs::symlink_metadata(&dot_git).is_err();
         if fs::symlink_metadata(dot_git).is_err() {
             self.update_submodule(path);
         }
@@ -158,7 +159,26 @@ impl Workspace<'_> {
         let whose = (&start.whose(), is_changed);
         let mut notes = submodules::undo(pair, whose, &mut follow, &mut in_the_way)?;
         notes.extend(in_the_way.notes());
+        if is_back {
+            self.clear_added(start, (path, &git), quarantine)?;
+        }
         Ok(notes)
+    }
+
+    /// Moves files to the quarantine that came into a submodule while git could not look into it.
+    fn clear_added(
+        &self,
+        start: &Start,
+        (path, git): (&[u8], &Git),
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        for below in status::read_inside(git, false)?.untracked {
+            let file = [path, b"/", below.strip_suffix(b"/").unwrap_or(&below)].concat();
+            if !start.kept.was_there(&file) && is_beneath(&self.repo.root, &file) {
+                quarantine.take(&self.repo.root, &file)?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves files of a submodule to the quarantine that were edited since stock was taken: by a check, or by somebody else.

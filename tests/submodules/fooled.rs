@@ -1,0 +1,216 @@
+//! What no commit holds in a submodule meets no goal, and is gone again after an undo: git sees no change in a submodule that
+//! was emptied or never set up, in one whose repository is another, and where it was told not to look.
+
+use super::*;
+
+/// A repository whose goal `fix` fails until `s` of a submodule says so, and `b` passes; `sub` is set up, and `un` is not.
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "goals:\n  - {id: fix, description: d, check: grep -q fixed sub/s un/s, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
+    );
+    repo.write("b", "b\n");
+    sh(
+        &repo,
+        r#"set -e
+export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o
+for name in sub un; do
+    git init -q -b trunk "$OUT/$name"; echo todo >"$OUT/$name/s"; echo '*.ign' >"$OUT/$name/.gitignore"
+    git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
+    git submodule -q add "$OUT/$name" "$name"
+done
+git add .; git commit -qm first; git submodule -q deinit -f un"#,
+    );
+    repo
+}
+
+/// What an agent does so that the goal passes in the tree, and in no commit.
+const FOOLED: [(&str, &str); 13] = [
+    ("emptied", "sed -i 's/todo/fixed/' sub/s; rm sub/.git"),
+    (
+        "removed and made anew as a folder",
+        "rm -rf sub; mkdir sub; echo fixed >sub/s",
+    ),
+    (
+        "edited and hidden inside",
+        "echo fixed >sub/s; git -C sub update-index --assume-unchanged s",
+    ),
+    (
+        "edited and skipped inside",
+        "echo fixed >sub/s; git -C sub update-index --skip-worktree s",
+    ),
+    (
+        "left out of a sparse checkout inside",
+        "git -C sub sparse-checkout set --no-cone '/*' '!/s'; echo fixed >sub/s",
+    ),
+    (
+        "taken for the same by a filter inside",
+        "git -C sub config filter.x.clean 'echo todo'; mkdir -p .git/modules/sub/info; echo 's filter=x' >.git/modules/sub/info/attributes; echo fixed >sub/s; git -C sub add s",
+    ),
+    (
+        "another repository",
+        "rm sub/.git; git -C sub init -q; git -C sub fetch -q \"$OUT/sub\" trunk; git -C sub reset -q --hard FETCH_HEAD; echo fixed >sub/s",
+    ),
+    (
+        "a copy of its repository elsewhere",
+        "cp -r .git/modules/sub \"$OUT/copy\"; git config -f \"$OUT/copy/config\" core.worktree \"$PWD/sub\"; echo \"gitdir: $OUT/copy\" >sub/.git; echo fixed >sub/s",
+    ),
+    (
+        "a file where it was not set up",
+        "mkdir -p un; echo fixed >un/s",
+    ),
+    (
+        "a link where it was not set up",
+        "echo fixed >>b; ln -s ../b un/s",
+    ),
+    (
+        "set up and edited",
+        "git -c protocol.file.allow=always submodule -q update --init un; echo fixed >un/s",
+    ),
+    (
+        "set up, edited and hidden",
+        "git -c protocol.file.allow=always submodule -q update --init un; echo fixed >un/s; git -C un update-index --assume-unchanged s",
+    ),
+    (
+        "a file beside those of its commit",
+        "rm sub/.git; git clone -q \"$OUT/sub\" new; mv new/.git sub/.git; rm -r new; git -C sub checkout -q -f; ln -s ../b sub/t",
+    ),
+];
+
+/// Everything of the working tree, and what its repositories say of it.
+fn seen(repo: &TestRepo) -> String {
+    sh(
+        repo,
+        "find . -path ./.git -prune -o -path ./.agents -prune -o -print | sort; cat sub/s sub/.git
+         git ls-files -v --stage -- sub un b; git -C sub ls-files -v --stage; git -C sub status --porcelain; git -C sub rev-parse HEAD",
+    )
+}
+
+#[test]
+fn what_no_commit_holds_in_a_submodule_meets_no_goal() {
+    for (what, script) in FOOLED {
+        let repo = repository();
+        let run = repo.cycle(&format!("{script}; echo more >>b; git commit -qm note b"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let result = &repo.each("result")[0];
+        assert!(
+            ["regressed", "unchanged"].contains(&result.as_str()),
+            "{what}: {result}: {}",
+            run.stdout
+        );
+        // Nor does the next look at the goals believe it.
+        let run = repo.cycle("true");
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.newest()["goals_passing"], 1, "{what}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn an_undo_leaves_nothing_of_it() {
+    for (what, script) in FOOLED {
+        let repo = repository();
+        let before = seen(&repo);
+        let run = repo.cycle(&format!("{script}; git rm -qf b; git commit -qm bad"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{what}: {}", run.stdout);
+        assert_eq!(seen(&repo), before, "{what}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_mark_hides_neither_another_commit_nor_that_a_submodule_is_gone() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let commit = "git -C sub -c user.name=n -c user.email=n commit -qam fixed";
+        for (what, script) in [
+            ("moved on", format!("echo fixed >sub/s; {commit}")),
+            ("removed", "rm -rf sub".to_owned()),
+        ] {
+            let repo = repository();
+            let run = repo.cycle(&format!(
+                "{script}; git update-index {mark} sub; touch more"
+            ));
+            assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            let tree = repo.git(&["ls-tree", "HEAD", "sub"]);
+            let on_disk = sh(&repo, "git -C sub rev-parse HEAD 2>&1 || true");
+            match what {
+                "moved on" => assert!(tree.contains(on_disk.trim()), "{mark}: {tree} {on_disk}"),
+                _ => assert_eq!(tree, "", "{mark}"),
+            }
+            let listed = repo.git(&["ls-files", "-v", "sub"]);
+            assert!(listed.is_empty() || listed.starts_with("H "), "{listed}");
+        }
+    }
+}
+
+#[test]
+fn a_submodule_that_is_set_up_as_its_commit_says_is_kept() {
+    let repo = repository();
+    let run = repo.cycle(
+        "git -c protocol.file.allow=always submodule -q update --init un; touch more; rm sub/.git; git clone -q \"$OUT/sub\" new; mv new/.git sub/.git; rm -r new; git -C sub checkout -q -f",
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["unchanged"], "{}", run.stdout);
+    assert!(repo.has("more"), "{}", run.stdout);
+}
+
+#[test]
+fn an_edit_that_a_user_hid_in_a_submodule_is_refused_like_any_other() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = repository();
+        repo.write("sub/s", "mine\n");
+        repo.git(&["-C", "sub", "update-index", mark, "s"]);
+        let run = repo.run(&["--max-cycles=1"]);
+        assert_eq!(run.code, 3, "{}", run.stdout);
+        assert!(
+            run.stderr.contains("sub/s (hidden from git"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(repo.read("sub/s"), "mine\n");
+        // A mark on what is as it was committed stands in nobody's way, and stays.
+        repo.write("sub/s", "todo\n");
+        let run = repo.cycle("git rm -qf b; echo other >sub/s");
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{}", run.stdout);
+        assert_eq!(repo.read("sub/s"), "todo\n");
+        let listed = repo.git(&["-C", "sub", "ls-files", "-v", "s"]);
+        assert!(!listed.starts_with('H'), "{mark}: {listed}");
+    }
+}
+
+#[test]
+fn files_in_the_folder_of_a_submodule_that_is_not_set_up_are_the_users() {
+    for (what, script) in [
+        ("removed", "rm un/mine"),
+        ("overwritten", "echo theirs >un/mine"),
+        (
+            "where it is set up",
+            "rm -rf un; git -c protocol.file.allow=always submodule -q update --init un",
+        ),
+        ("a file in its place", "rm -rf un; touch un; git add un"),
+    ] {
+        for end in ["true", "git rm -qf b"] {
+            let repo = repository();
+            repo.write("un/mine", "mine\n");
+            let run = repo.cycle(&format!("{script}; {end}"));
+            assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            assert_eq!(
+                repo.read("un/mine"),
+                "mine\n",
+                "{what}, {end}: {}",
+                run.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn ignored_files_of_a_submodule_are_named_when_they_are_gone() {
+    let repo = repository();
+    repo.write("sub/x.ign", "mine\n");
+    let run = repo.cycle("rm sub/x.ign; touch more").expect(0);
+    let said = "ignored files that are gone: sub/x.ign";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+}
