@@ -92,3 +92,55 @@ fn nor_does_one_that_undoes_what_a_dead_session_left() {
     assert!(repo.out("ran").exists());
     assert_eq!(settings(&repo), before);
 }
+
+/// Stores like Git LFS: `clean` keeps a file in the git directory and prints a pointer, `smudge` finds it there, or in the git
+/// directory that this one borrows from, and fails where it is in neither.
+const STORE: &str = r#"dir=$(git rev-parse --git-common-dir)
+case $1 in
+clean)
+    cat >"$dir/kept.$$"; oid=$(sha256sum <"$dir/kept.$$" | cut -c1-64)
+    place=$dir/lfs/objects/$(echo "$oid" | cut -c1-2)/$(echo "$oid" | cut -c3-4)
+    mkdir -p "$place"; mv "$dir/kept.$$" "$place/$oid"; echo "oid $oid";;
+smudge)
+    read -r word oid; below=lfs/objects/$(echo "$oid" | cut -c1-2)/$(echo "$oid" | cut -c3-4)/$oid
+    lender=$(cat "$dir/objects/info/alternates" 2>/dev/null)
+    cat "$dir/$below" 2>/dev/null || cat "$lender/../$below";;
+esac
+"#;
+
+#[test]
+fn what_git_lfs_keeps_of_a_change_in_a_copy_lands_with_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5), ("c", 1)]).with_out();
+    fs::write(repo.out("store"), STORE).unwrap();
+    for way in ["clean", "smudge"] {
+        let line = format!("sh '{}' {way}", repo.out("store").display());
+        repo.git(&["config", "--global", &format!("filter.big.{way}"), &line]);
+    }
+    repo.git(&["config", "--global", "filter.big.required", "true"]);
+    repo.write(".gitattributes", "*.big filter=big\n");
+    repo.write("x.big", "one\n");
+    repo.write("b", "");
+    repo.commit_all("first");
+    // Whoever writes into the copy's store can write there what is not what its name says.
+    let forged = "a".repeat(64);
+    repo.agent_does(&[&format!(
+        "touch a; echo two >x.big; git add -A; git commit -qm two; mkdir -p .git/lfs/objects/aa/aa; echo evil >.git/lfs/objects/aa/aa/{forged}"
+    )]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stdout);
+    assert_eq!(repo.read("x.big"), "two\n");
+    assert!(repo.git(&["show", "HEAD:x.big"]).starts_with("oid "));
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let taken = fs::read_dir(repo.path(".git/lfs/objects/aa/aa"));
+    assert_eq!(taken.into_iter().flatten().count(), 0);
+    // What of it was undone can be looked at, too.
+    repo.agent_does(&["rm b; echo three >x.big"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "regressed"]);
+    assert_eq!(repo.read("x.big"), "two\n");
+    let work = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve/*/2"]);
+    assert_eq!(
+        repo.git(&["cat-file", "--filters", &format!("{work}:x.big")]),
+        "three"
+    );
+}

@@ -2,6 +2,7 @@
 //! repository object by object, and only what was kept ever reaches the user's branch.
 
 pub mod lent;
+mod lfs;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -178,7 +179,8 @@ impl Isolation {
             .chain([self.slot.root.clone().into_os_string()])
             .chain(refs)
             .collect();
-        self.user.git.run(&arguments).map(|_| ())
+        self.user.git.run(&arguments)?;
+        lfs::take_over(&self.user, repo)
     }
 
     /// Settles a cycle in the slot: a change that is not kept is gone from it, and stays under the work ref. Where somebody took

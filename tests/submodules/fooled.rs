@@ -1,6 +1,8 @@
 //! What no commit holds in a submodule meets no goal, and is gone again after an undo: git sees no change in a submodule that
 //! was emptied or never set up, in one whose repository is another, and where it was told not to look.
 
+use std::fs;
+
 use super::*;
 
 /// A repository whose goal `fix` fails until `s` of a submodule says so, and `b` passes; `sub` is set up, and `un` is not.
@@ -213,4 +215,58 @@ fn ignored_files_of_a_submodule_are_named_when_they_are_gone() {
     let run = repo.cycle("rm sub/x.ign; touch more").expect(0);
     let said = "ignored files that are gone: sub/x.ign";
     assert!(run.stdout.contains(said), "{}", run.stdout);
+}
+
+#[test]
+fn a_submodule_that_was_emptied_is_checked_out_again() {
+    for script in [
+        "git submodule deinit -f sub",
+        "rm -rf sub; mkdir sub",
+        "rm -rf sub .git/modules/sub; mkdir sub",
+    ] {
+        let repo = repository();
+        let before = seen(&repo);
+        let run = repo.cycle(&format!("{script}; touch more")).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["unchanged"],
+            "{script}: {}",
+            run.stdout
+        );
+        let said = "submodules that were emptied are checked out again: sub";
+        assert!(run.stdout.contains(said), "{script}: {}", run.stdout);
+        assert!(repo.has("more"), "{script}");
+        fs::remove_file(repo.path("more")).unwrap();
+        assert_eq!(seen(&repo), before, "{script}");
+    }
+}
+
+#[test]
+fn nor_does_it_in_a_copy() {
+    let repo = repository();
+    repo.agent_does(&["echo fixed >sub/s; echo fixed >un/s; touch more"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["unchanged"], "{}", run.stdout);
+    assert!(repo.has("more") && repo.read("sub/s") == "todo\n");
+}
+
+#[test]
+fn ignored_files_of_a_submodule_stay_where_they_are_whatever_is_staged_or_committed_there() {
+    for script in [
+        "git -C sub add -f x.ign",
+        "echo >sub/.gitignore; git -C sub add -A",
+        "git -C sub add -f x.ign; git -C sub -c user.name=n -c user.email=n commit -qm x",
+    ] {
+        for end in ["touch more", "git rm -qf b"] {
+            let repo = repository();
+            repo.write("sub/x.ign", "mine\n");
+            let run = repo.cycle(&format!("{script}; {end}")).expect(0);
+            assert_eq!(
+                repo.read("sub/x.ign"),
+                "mine\n",
+                "{script}, {end}: {}",
+                run.stdout
+            );
+        }
+    }
 }

@@ -195,6 +195,28 @@ impl Modules {
         Ok(new)
     }
 
+    /// Makes the file again that leads to a submodule's git directory, in a folder that has none any more. Says whether that could
+    /// be done.
+    pub fn make_dot_git(&self, ground: Ground<'_>, path: &[u8]) -> Result<bool> {
+        let Some((before, text)) = self.lead_of(ground, path) else {
+            return Ok(false);
+        };
+        let folder = ground.root.join(OsStr::from_bytes(path));
+        if dot_git_in(&folder)?.is_some() || !before.has_settings() {
+            return Ok(false);
+        }
+        files::replace(&folder.join(".git"), &text)?;
+        Ok(true)
+    }
+
+    /// Returns a known submodule with the bytes of the file that led to its git directory; none if that was no file.
+    fn lead_of(&self, ground: Ground<'_>, path: &[u8]) -> Option<(Module, Vec<u8>)> {
+        let place = [path, b"/.git"].concat();
+        let before = self.known().remove(&exact::decode(path))?;
+        let text = before.lead_from(ground.root, path)?;
+        is_beneath(ground.root, &place).then_some((before, text))
+    }
+
     /// Puts back the file that leads to a submodule's git directory, where something else stands in its place; that goes to the
     /// quarantine. Says whether that was so.
     pub fn put_back_dot_git(
@@ -205,15 +227,11 @@ impl Modules {
     ) -> Result<bool> {
         let name = exact::decode(path);
         let place = [path, b"/.git"].concat();
-        let before = self.known().remove(&name);
-        let Some(before) = before.filter(|_| is_beneath(ground.root, &place)) else {
+        let Some((before, text)) = self.lead_of(ground, path) else {
             return Ok(false);
         };
         let folder = ground.root.join(OsStr::from_bytes(path));
         let now = dot_git_in(&folder)?;
-        let Some(text) = before.lead_from(ground.root, path) else {
-            return Ok(false);
-        };
         if now.is_none() || now.as_ref() == Some(&before.dot_git) {
             return Ok(false);
         }

@@ -20,6 +20,16 @@ const ADD: [&str; 4] = [
     "--pathspec-file-nul",
 ];
 
+/// Lists what the index has and a commit has not.
+const ADDED: [&str; 6] = [
+    "diff-index",
+    "--cached",
+    "--name-only",
+    "--no-renames",
+    "--diff-filter=A",
+    "-z",
+];
+
 impl Workspace<'_> {
     /// Returns where submodules are looked for.
     pub fn ground(&self) -> Ground<'_> {
@@ -91,6 +101,25 @@ impl Workspace<'_> {
         Ok(status)
     }
 
+    /// Takes files of the user's out of the index of a submodule that `commit` does not have: whoever goes back to that would
+    /// remove them.
+    pub(super) fn unstage_users(
+        &self,
+        start: &Start,
+        (path, git): (&[u8], &Git),
+        commit: &str,
+    ) -> Result<()> {
+        let added = git.run(&[&ADDED[..], &[commit]].concat())?;
+        let added = added.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+        let is_users = |below: &&[u8]| start.kept.was_there(&joined(path, below));
+        let users: Vec<Vec<u8>> = added.filter(is_users).map(<[u8]>::to_vec).collect();
+        if users.is_empty() {
+            return Ok(());
+        }
+        let remove = ["update-index", "--force-remove", "-z", "--stdin"];
+        git.run_with(&remove, &ended(&users)).map(|_| ())
+    }
+
     /// Puts away what the agent changed inside a submodule without a commit there: no commit of this repository can hold it,
     /// so it may neither be measured nor stay.
     pub fn stash_in_submodules(&self, start: &Start, status: &Status) -> Result<Vec<String>> {
@@ -108,6 +137,7 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path).filter(|_| is_looked_at) else {
                 continue;
             };
+            self.unstage_users(start, (&path, &git), "HEAD")?;
             let mut found = status::read_inside(&git, false)?;
             // The user's own files stay where they are.
             found.untracked.retain(|below| {

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::strays::Left;
-use super::{Start, Workspace};
+use super::{Start, Workspace, some_of};
 use crate::effects::files;
 use crate::effects::guard::modules::{self, Module, submodules};
 use crate::effects::quarantine::Quarantine;
@@ -52,9 +52,6 @@ impl Workspace<'_> {
     /// Moves what an agent put into such folders to the quarantine: no commit can hold it. One that it set up goes there with an
     /// undo.
     pub(super) fn clear_unset(&self, start: &Start, left: &mut Left) -> Result<()> {
-        if self.repo.is_slot {
-            return Ok(());
-        }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         for path in self.in_unset(&left.submodules) {
             if !start.kept.was_there(&path) {
@@ -72,6 +69,44 @@ impl Workspace<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sets submodules up again that are no longer checked out though the index has them, as a `git submodule deinit` leaves them,
+    /// or a checkout of a commit that has them not: to git that is no change. Says which.
+    pub(super) fn fill_emptied(&self, start: &Start) -> Result<Vec<String>> {
+        let mut filled = Vec::new();
+        // The outer ones first.
+        for name in start.guarded.modules().keys() {
+            let path = exact::encode(name);
+            let folder = self.repo.root.join(OsStr::from_bytes(&path));
+            let is_emptied = is_there(&folder) && !is_there(&folder.join(".git"));
+            if !is_emptied || self.link_of(&path)?.is_none() {
+                continue;
+            }
+            if !self.repo.modules.make_dot_git(self.ground(), &path)? {
+                continue;
+            }
+            let Some(git) = self.inside(&path) else {
+                continue;
+            };
+            // What is there was changed without git; what is not is checked out.
+            for arguments in [
+                &["read-tree", "--reset", "HEAD"][..],
+                &["checkout-index", "--all", "--quiet"],
+            ] {
+                match git.run(arguments) {
+                    Err(cause) if cause.is_halt() || cause.is_of_machine() => return Err(cause),
+                    Err(cause) => tracing::debug!("{cause}"),
+                    Ok(_) => {}
+                }
+            }
+            filled.push(exact::shown(name));
+        }
+        let said = "submodules that were emptied are checked out again";
+        Ok(match filled.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("{said}: {}", some_of(&filled))],
+        })
     }
 
     /// Says which submodules do not hold the files of the commit that the index has of them, though to git that is no change;

@@ -65,6 +65,7 @@ impl Workspace<'_> {
         let listed = std::mem::take(&mut distrusted.listed);
         left.notes.extend(self.bring_in(start, &listed)?);
         drop(listed);
+        left.notes.extend(self.fill_emptied(start)?);
         self.distrust_within(start)?;
         let mended = distrusted.notes.first();
         broken.extend(mended.filter(|_| distrusted.is_mended).cloned());

@@ -153,6 +153,7 @@ impl Workspace<'_> {
         };
         let mut follow = |commit: &str| {
             self.clear_edited(path, &git, quarantine)?;
+            self.unstage_users(start, (path, &git), commit)?;
             check_out(&git, commit)
         };
         let mut in_the_way = Quarantine::of(&self.repo.private, &start.session, start.cycle);
