@@ -279,6 +279,46 @@ fn a_user_who_commits_meanwhile_gets_both() {
 }
 
 #[test]
+fn a_commit_whose_message_is_still_written_is_waited_for() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let editor = repo.out("editor");
+    fs::write(
+        &editor,
+        "touch \"$OUT/open\"; until [ -e \"$OUT/done\" ]; do sleep 0.05; done; echo mine >\"$1\"\n",
+    )
+    .unwrap();
+    repo.write("mine", "mine\n");
+    repo.git(&["add", "mine"]);
+    let mut commit = repo.command("git");
+    commit.args(["-C", repo.root().to_str().unwrap(), "commit", "-q"]);
+    commit.env("GIT_EDITOR", format!("sh '{}'", editor.display()));
+    let mut commit = commit.spawn().unwrap();
+    repo.wait_for("open");
+    repo.agent_does(&["touch a"]);
+    let mut child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
+    let mut said = String::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        said.push_str(&line.unwrap());
+        said.push('\n');
+        if said.contains("somebody writes a commit here") && !repo.out("done").exists() {
+            assert!(!repo.has("a"), "nothing moves before");
+            fs::write(repo.out("done"), "").unwrap();
+        }
+    }
+    // Where nothing was waited for the commit is let go, too, and fails.
+    fs::write(repo.out("done"), "").unwrap();
+    assert!(commit.wait().unwrap().success(), "{said}");
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert!(repo.has("a"), "{said}");
+    assert!(
+        repo.git(&["log", "--format=%s"])
+            .lines()
+            .any(|line| line == "mine")
+    );
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
 fn a_git_of_the_users_that_holds_the_index_is_waited_for_and_the_change_lands_then() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     let lock = repo.path(".git/index.lock");

@@ -107,13 +107,34 @@ pub fn all() -> Vec<u32> {
 
 /// Says whether a program of this name runs anywhere at or below `folder`.
 pub fn works_in(name: &str, folder: &Path) -> bool {
+    all().into_iter().any(|pid| is_at(pid, name, folder))
+}
+
+/// Says whether a git runs anywhere at or below `folder` that was called with this command, as in `git -C there commit`.
+pub fn runs_git(command: &str, folder: &Path) -> bool {
     all().into_iter().any(|pid| {
-        let is_called = fs::read_to_string(format!("/proc/{pid}/comm"));
-        let cwd = || fs::read_link(format!("/proc/{pid}/cwd"));
-        is_called.is_ok_and(|found| found.trim_end() == name)
-            && cwd().is_ok_and(|cwd| cwd.starts_with(folder))
-            && is_alive(pid, None)
+        is_at(pid, "git", folder) && {
+            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let mut words = words.split(|byte| *byte == 0).skip(1);
+            let mut next = words.next();
+            while let Some(word) = next.filter(|word| word.starts_with(b"-")) {
+                // These two are followed by a word of their own.
+                next = match word {
+                    b"-c" | b"-C" => words.nth(1),
+                    _ => words.next(),
+                };
+            }
+            next == Some(command.as_bytes())
+        }
     })
+}
+
+fn is_at(pid: u32, name: &str, folder: &Path) -> bool {
+    let is_called = fs::read_to_string(format!("/proc/{pid}/comm"));
+    let cwd = || fs::read_link(format!("/proc/{pid}/cwd"));
+    is_called.is_ok_and(|found| found.trim_end() == name)
+        && cwd().is_ok_and(|cwd| cwd.starts_with(folder))
+        && is_alive(pid, None)
 }
 
 /// Says whether a process has the file with this device and inode open to write to it, as far as the user may look.

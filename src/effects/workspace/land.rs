@@ -50,8 +50,8 @@ impl Workspace<'_> {
         if now.as_ref() != Some(&landing.from) {
             return Ok(Landed::Moved(now));
         }
-        if let Some(rebase) = self.rebase_of(&landing.branch) {
-            return Ok(Landed::Locked(vec![rebase]));
+        if let Some(what) = self.awaited(&landing.branch) {
+            return Ok(Landed::Locked(vec![what]));
         }
         let is_checked_out = self.is_checked_out(&landing.branch)?;
         if is_checked_out {

@@ -62,11 +62,19 @@ impl Workspace<'_> {
         let is_held = locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok());
         let lock =
             is_held.then(|| "another git is at work here, as its index.lock says".to_owned());
-        self.rebase_of(branch).or(lock)
+        self.awaited(branch).or(lock)
+    }
+
+    /// Says in words which work of a person's on a branch is in progress here that no lock tells of: a rebase, or a commit whose
+    /// message is still written. Git holds the index meanwhile only where it commits more than what was staged.
+    pub(super) fn awaited(&self, branch: &str) -> Option<String> {
+        let is_committing = || proc_table::runs_git("commit", &self.repo.root);
+        let commit = || is_committing().then(|| "somebody writes a commit here".to_owned());
+        self.rebase_of(branch).or_else(commit)
     }
 
     /// Names a rebase of a branch that is in progress here.
-    pub(super) fn rebase_of(&self, branch: &str) -> Option<String> {
+    fn rebase_of(&self, branch: &str) -> Option<String> {
         let name = branch.trim_start_matches("refs/heads/");
         let is_rebased = self.repo.is_rebased(branch);
         is_rebased.then(|| format!("a rebase of {name} is in progress here"))

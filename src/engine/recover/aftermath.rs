@@ -9,7 +9,7 @@ use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Later, Workspace, some_of};
 use crate::error::{Error, Result};
-use crate::model::text;
+use crate::model::{exact, text};
 
 /// How many files a refusal lists.
 const SHOWN: usize = 10;
@@ -73,13 +73,14 @@ fn refuse(workspace: &Workspace<'_>, later: &Later) -> Result<Error> {
     let both = workspace.unstage(later)?;
     let list = workspace.repo.private.join("later");
     let paths = &later.refused;
+    let known = workspace.repo.modules.known();
+    let is_module = |path: &Vec<u8>| known.contains_key(&exact::decode(path));
     if paths.len() > SHOWN {
-        let ended = paths
-            .iter()
-            .flat_map(|path| path.iter().copied().chain([0]));
+        let files = paths.iter().filter(|path| !is_module(path));
+        let ended = files.flat_map(|path| path.iter().copied().chain([0]));
         files::replace(&list, &ended.collect::<Vec<_>>())?;
     }
-    let error = refusal(paths, &list);
+    let error = refusal(paths, &is_module, &list);
     Ok(match both.is_empty() {
         true => error,
         false => error.hint(format!(
@@ -89,8 +90,8 @@ fn refuse(workspace: &Workspace<'_>, later: &Later) -> Result<Error> {
     })
 }
 
-/// `list` is a file with all of the paths, where they are many.
-fn refusal(paths: &BTreeSet<Vec<u8>>, list: &Path) -> Error {
+/// `list` is a file with all of the paths, where they are many, but for those of submodules: each of these has a stash of its own.
+fn refusal(paths: &BTreeSet<Vec<u8>>, is_module: &dyn Fn(&Vec<u8>) -> bool, list: &Path) -> Error {
     let (count, names) = (paths.len(), shown(paths));
     let lines: String = names
         .iter()
@@ -105,21 +106,32 @@ fn refusal(paths: &BTreeSet<Vec<u8>>, list: &Path) -> Error {
         1 => ("file", "was"),
         _ => ("files", "were"),
     };
-    let stash = match count <= SHOWN {
-        true => {
-            let words: Vec<_> = paths.iter().map(text::shell_word).collect();
-            format!("git stash push --include-untracked -- {}", words.join(" "))
+    let (modules, files): (Vec<_>, Vec<_>) = paths.iter().partition(|path| is_module(path));
+    let stash = "git stash push --include-untracked";
+    let own = match (files.is_empty(), count <= SHOWN) {
+        (true, _) => None,
+        (false, true) => {
+            let words: Vec<_> = files.iter().map(text::shell_word).collect();
+            Some(format!("{stash} -- {}", words.join(" ")))
         }
-        false => format!(
-            "git stash push --include-untracked --pathspec-from-file={} --pathspec-file-nul",
+        (false, false) => Some(format!(
+            "{stash} --pathspec-from-file={} --pathspec-file-nul",
             text::shell_word(list.as_os_str().as_bytes())
-        ),
+        )),
     };
+    let within = modules.iter().map(text::shell_word);
+    let within = within.map(|module| stash.replacen("git", &format!("git -C {module}"), 1));
+    let ways: Vec<_> = own.into_iter().chain(within).collect();
+    let ways = ways
+        .iter()
+        .map(|way| format!("`{way}`"))
+        .collect::<Vec<_>>()
+        .join(" and ");
     Error::unsafe_repo(format!(
         "{count} {noun} {verb} changed or staged after a session that was cut short had ended; undoing what its agent left would take that along:{lines}{more}"
     ))
     .hint(format!(
-        "put it aside with `{stash}`, run evolve again, then `git stash pop`; or commit it: what the agent left stays beside it then"
+        "put it aside with {ways}, run evolve again, then `git stash pop`; or commit it: what the agent left stays beside it then"
     ))
 }
 
@@ -135,20 +147,37 @@ mod tests {
 
     #[test]
     fn a_refusal_lists_the_first_ten_files_and_says_how_to_put_them_aside() {
-        let one = refusal(&paths(1), Path::new("a list"));
+        let one = refusal(&paths(1), &|_| false, Path::new("a list"));
         assert!(one.message.starts_with("1 file was changed"), "{one}");
         let hint = one.hints.join(" ");
         assert!(
             hint.contains("git stash push --include-untracked -- 'f 00'`"),
             "{hint}"
         );
-        let ten = refusal(&paths(10), Path::new("a list"));
+        let ten = refusal(&paths(10), &|_| false, Path::new("a list"));
         assert!(ten.message.ends_with("\n  f 09"), "{ten}");
-        let more = refusal(&paths(12), Path::new("a list"));
+        let more = refusal(&paths(12), &|_| false, Path::new("a list"));
         assert!(more.message.ends_with("\n  f 09\n  … and 2 more"), "{more}");
         let hint = more.hints.join(" ");
         assert!(
             hint.contains("--pathspec-from-file='a list' --pathspec-file-nul`"),
+            "{hint}"
+        );
+    }
+
+    #[test]
+    fn what_is_in_a_submodule_goes_to_its_own_stash() {
+        let is_module = |path: &Vec<u8>| path == b"f 00";
+        let both = refusal(&paths(2), &is_module, Path::new("a list"));
+        let hint = both.hints.join(" ");
+        assert!(
+            hint.contains("`git stash push --include-untracked -- 'f 01'` and `git -C 'f 00' stash push --include-untracked`"),
+            "{hint}"
+        );
+        let only = refusal(&paths(1), &is_module, Path::new("a list"));
+        let hint = only.hints.join(" ");
+        assert!(
+            hint.contains("aside with `git -C 'f 00' stash push --include-untracked`,"),
             "{hint}"
         );
     }
