@@ -997,7 +997,7 @@ fn a_filter_that_lies_in_the_tree_is_there_before_the_files_that_need_it() {
     let said = "no copy of this repository can be made: ";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(
-        run.stderr.contains("run without --isolate"),
+        run.stderr.contains("do without what needs one (--isolate"),
         "{}",
         run.stderr
     );

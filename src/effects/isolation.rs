@@ -2,7 +2,6 @@
 //! repository object by object, and only what was kept ever reaches the user's branch.
 
 pub mod lent;
-mod lfs;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +11,7 @@ use crate::effects::keep;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::slot::{Ignored, Slot};
+use crate::effects::slot::{Ignored, Slot, lfs};
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::effects::{mirror, pipes};
 use crate::error::{Error, Result};

@@ -8,6 +8,7 @@
 
 mod checkout;
 mod lend;
+pub mod lfs;
 mod made;
 mod modes;
 mod moved;

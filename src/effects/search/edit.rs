@@ -11,7 +11,7 @@ use crate::effects::files::{self, is_within};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
-use crate::effects::slot::Slot;
+use crate::effects::slot::{Slot, lfs};
 use crate::error::{Error, Result};
 use crate::model::editable::Editable;
 
@@ -80,6 +80,7 @@ pub fn take_over(
             Version::Other => left_out.push(shown(&path)),
         }
     }
+    lfs::take_over(user, &repo)?;
     left_out.extend(displacing(&mut entries, &left_out, &modules));
     let parent = user.tree_of(commit)?;
     let changed = entries.iter().map(|(path, _)| shown(path)).collect();

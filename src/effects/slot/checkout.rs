@@ -9,7 +9,7 @@ const QUOTES: [char; 2] = ['\'', '"'];
 /// The programs of filters that look at nothing beside the file and git's own folder.
 const ALONE: [&str; 4] = ["git-lfs ", "git lfs ", "git-crypt ", "\"git-crypt\" "];
 /// What the user can do instead.
-const WITHOUT: &str = "run without --isolate and `measure: clean`";
+const WITHOUT: &str = "do without what needs one (--isolate, `measure: clean`, a search)";
 
 /// Writes the files of the commit that a slot's index has, those first that are programs which its filters run.
 pub fn check_out(repo: &Repo, user: &Repo, commit: &str) -> Result<()> {
