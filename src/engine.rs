@@ -37,10 +37,11 @@ pub use recover::{
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
 pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
-    let ran = telling_of_waits(session, async {
+    let work = telling_of_stop(session, async {
         open::open(session, progress).await?;
         cycles(session, progress).await
     });
+    let ran = telling_of_waits(session, work);
     let ran = ran.await;
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
@@ -72,6 +73,24 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         Some(error) => Err(error),
         None => Ok(ending),
     }
+}
+
+/// Does the work of a session, and tells at once when it is asked to end after the running cycle: that may take an hour.
+async fn telling_of_stop<T>(session: &Session, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    let words = tokio::select! {
+        biased;
+        done = &mut work => return done,
+        words = session.stop.stop_seen() => words,
+    };
+    let words = match words.is_empty() {
+        true => words,
+        false => format!(": {}", text::clean_line(&words)),
+    };
+    session.events.note(format!(
+        "a STOP file was seen{words}; this session ends with the running cycle, and at once with `evolve stop --now`"
+    ));
+    work.await
 }
 
 /// Does the work of a session, and tells where its end takes long: what runs is asked to end, and may be deaf.

@@ -1,6 +1,7 @@
 //! What ends a session: KILL, STOP, signals, limits, an agent's own limits or absence; and what each ending leaves.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -318,14 +319,25 @@ fn a_stop_lets_the_running_cycle_finish_and_no_other_begin() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
     let script = "touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; touch a";
     repo.agent_does(&[script, "touch b"]);
-    let child = repo.spawn_run(&[]);
+    let mut child = repo.spawn_run(&[]);
     repo.wait_for("here");
-    repo.evolve(&["stop"]).expect(0);
+    repo.evolve(&["stop", "enough"]).expect(0);
+    // Said while the cycle runs, which goes on for as long as it takes.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let told = lines.by_ref().map(Result::unwrap);
+    let mut told =
+        told.skip_while(|line| !line.contains("this session ends with the running cycle"));
+    let told = told.next().unwrap_or_default();
+    assert!(
+        told.contains("a STOP file was seen: enough (written"),
+        "{told}"
+    );
     fs::write(repo.out("go"), "").unwrap();
-    let run = finish(child).expect(0);
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(repo.each("result"), ["improved"]);
     assert!(repo.has("a") && repo.calls() == 1);
-    assert!(run.stdout.contains("STOP"), "{}", run.stdout);
+    assert!(rest.join("\n").contains("STOP"), "{rest:?}");
     let summary = repo.read(".agents/evolve/session-summary.md");
     assert!(summary.contains("STOP"), "{summary}");
     assert_eq!(repo.status(), Vec::<String>::new());

@@ -105,6 +105,8 @@ pub struct Stop {
     killed: watch::Sender<Option<Instant>>,
     switch: Arc<Mutex<KillSwitch>>,
     asked: Arc<Mutex<Asked>>,
+    /// A STOP file was seen.
+    is_asked: watch::Sender<bool>,
     last_words: Hook<dyn Fn() -> Left + Send>,
     acknowledge: Arc<Mutex<Option<Acknowledge>>>,
     on_look: Hook<dyn Fn() + Send>,
@@ -192,6 +194,7 @@ impl Stop {
             killed: watch::Sender::new(None),
             switch: Arc::new(Mutex::new(KillSwitch::watch(kill_files))),
             asked: Arc::default(),
+            is_asked: watch::Sender::new(false),
             last_words: Hook::default(),
             acknowledge: Arc::default(),
             on_look: Hook::default(),
@@ -396,7 +399,16 @@ impl Stop {
             ));
         }
         asked.seen = Some(words);
+        self.is_asked.send_replace(true);
         asked.seen.clone()
+    }
+
+    /// Waits until a STOP file is seen; returns what `asked_to_stop` does.
+    pub async fn stop_seen(&self) -> String {
+        let mut is_asked = self.is_asked.subscribe();
+        // The sender lives as long as this.
+        let _ = is_asked.wait_for(|is_asked| *is_asked).await;
+        self.asked_to_stop().unwrap_or_default()
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {
