@@ -13,12 +13,9 @@ fn repository() -> TestRepo {
         |id| format!("  - {{id: {id}, description: {id}, check: test -e {id}, weight: 5}}\n");
     repo.write("GOALS.yaml", &format!("goals:\n{}{}", goal("a"), goal("b")));
     repo.write("b", "b\n");
-    sh(
+    set_up(
         &repo,
-        r#"set -e
-export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
-export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o
-for name in deep sm fixed; do
+        r#"for name in deep sm fixed; do
     git init -q -b trunk "$OUT/$name"; echo 1 >"$OUT/$name/x"
     git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
 done
@@ -29,6 +26,13 @@ git -C sm/deep checkout -q trunk; git -C sm branch other; git -C fixed checkout 
 git add .; git commit -qm first"#,
     );
     repo
+}
+
+/// Runs a script that makes repositories and adds them as submodules.
+fn set_up(repo: &TestRepo, script: &str) {
+    let may = "export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+        export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o";
+    sh(repo, &format!("set -e; {may}\n{script}"));
 }
 
 fn sh(repo: &TestRepo, script: &str) -> String {

@@ -13,12 +13,9 @@ fn repository() -> TestRepo {
         "goals:\n  - {id: fix, description: d, check: grep -q fixed sub/s un/s, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
     );
     repo.write("b", "b\n");
-    sh(
+    set_up(
         &repo,
-        r#"set -e
-export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
-export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o
-for name in sub un; do
+        r#"for name in sub un; do
     git init -q -b trunk "$OUT/$name"; echo todo >"$OUT/$name/s"; echo '*.ign' >"$OUT/$name/.gitignore"
     git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
     git submodule -q add "$OUT/$name" "$name"
