@@ -8,6 +8,7 @@ mod called;
 mod cargo;
 mod ci;
 mod go;
+mod ini;
 mod jvm;
 mod known;
 mod linters;
