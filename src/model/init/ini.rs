@@ -45,3 +45,18 @@ pub(super) fn values<'t>(file: &'t str, section: &str, key: &str) -> Vec<&'t str
     }
     found
 }
+
+/// Returns the keys of a section.
+pub(super) fn keys<'t>(file: &'t str, section: &str) -> Vec<&'t str> {
+    let mut found = Vec::new();
+    let mut is_section = false;
+    for line in file.lines() {
+        if line.starts_with('[') {
+            is_section = is_head_of(line.trim(), section);
+        }
+        let is_key = is_section && !line.starts_with([' ', '\t', '#', ';', '[']);
+        let key = line.split_once('=').map(|(key, _)| key.trim());
+        found.extend(key.filter(|key| is_key && !key.is_empty()));
+    }
+    found
+}

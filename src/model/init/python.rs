@@ -1,7 +1,9 @@
 //! Python: pytest or unittest, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
 //! files are, else from `.venv`, else from the PATH. Pure.
 
+mod advice;
 mod installed;
+mod needed;
 pub(super) mod ruff;
 mod tools;
 
@@ -211,13 +213,16 @@ impl<'a> Project<'a> {
             (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),
             (Runner::Pipenv, _) if self.names(package) => by("pipenv", "run "),
             (_, Some(folder)) => plain(&format!("{folder}/bin/{command}")),
-            (Runner::Venv(folder), None) => plain(command).needs(
-                self.look,
-                program,
-                &format!("{folder}/bin/pip install {package}"),
-            ),
-            (_, None) => {
-                plain(command).needs(self.look, program, &format!("pip install {package}"))
+            (runner, None) => {
+                let pip = match runner {
+                    Runner::Venv(folder) => join(self.home, &format!("{folder}/bin/pip")),
+                    _ => "pip".to_owned(),
+                };
+                let what = match package {
+                    "pytest" => self.to_install(None, true),
+                    package => package.to_owned(),
+                };
+                plain(command).needs(self.look, program, &format!("{pip} install {what}"))
             }
         };
         goal.same_as(&[program])
@@ -248,17 +253,10 @@ impl<'a> Project<'a> {
             true => "write .venv/bin/pytest for pytest in GOALS.yaml",
             false => "evolve init --add --write",
         };
-        let what = match ["pyproject.toml", "setup.py"]
-            .iter()
-            .any(|it| self.has_file(it))
-        {
-            true => "--editable . ",
-            false if self.has_file("requirements.txt") => "--requirement requirements.txt ",
-            false => "",
-        };
+        let what = self.to_install(None, true);
         found.notes.push(format!(
             "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
-             python3 -m venv .venv && .venv/bin/pip install {what}pytest, then {then}",
+             python3 -m venv .venv && .venv/bin/pip install {what}, then {then}",
             match self.home {
                 "" => "the project",
                 home => home,
@@ -317,8 +315,8 @@ impl<'a> Project<'a> {
         let source = configured.unwrap_or_else(|| first.to_string());
         if !by_pytest && let Some(test) = self.of_unittest(&tests) {
             let goal = self.unittest(test);
-            let goal = self.where_installed(goal, &tests, By::Unittest);
-            found.proposals.push(goal);
+            let why = self.not_installed(&tests, By::Unittest);
+            found.proposals.push(held(goal, why.as_deref()));
             return;
         }
         let goal = self
@@ -326,7 +324,8 @@ impl<'a> Project<'a> {
             .says("All tests pass")
             .seen_in(&source)
             .same_as(&["tox -e py"]);
-        let goal = self.where_installed(goal, &tests, By::Pytest);
+        let why = self.not_installed(&tests, By::Pytest);
+        let goal = held(goal, why.as_deref());
         // A goal that runs outside of the environment does not tell the same as one that runs there.
         found.proposals.push(match own {
             Some(_) => goal,
@@ -339,8 +338,7 @@ impl<'a> Project<'a> {
             || is_measured
         {
             let goal = self.coverage(is_measured, wishes);
-            let goal = self.where_installed(goal, &tests, By::Pytest);
-            found.proposals.push(goal);
+            found.proposals.push(held(goal, why.as_deref()));
         }
     }
 
@@ -459,6 +457,14 @@ impl<'a> Project<'a> {
             same: vec!["--cov".to_owned(), "coverage".to_owned()],
             ..goal
         }
+    }
+}
+
+/// Holds back a goal of tests that cannot run for this reason.
+fn held(goal: Proposal, why: Option<&str>) -> Proposal {
+    match why {
+        Some(why) => goal.lacks(why),
+        None => goal,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::goals::read_goals;
 
 mod known;
 mod later;
+mod python;
 mod scripts;
 mod ways;
 
@@ -516,7 +517,8 @@ fn tests_of_a_python_project_wait_where_it_has_to_be_installed_and_is_not() {
             None,
         ),
         (vec![("requirements.txt", ""), source, test], None),
-        (vec![project, test], None),
+        // Compiled, or made as it is built.
+        (vec![project, test], pip()),
         (
             vec![project, source, ("tests/test_a.py", "import pytest\n")],
             None,

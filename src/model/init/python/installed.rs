@@ -1,4 +1,4 @@
-//! Whether the project itself has to be installed for its tests to find it, and is not. Pure.
+//! Whether what tests import has to be installed, and is not: the project itself, or what others made. Pure.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::{has, is_within, join, split};
-use super::{Project, Proposal, Runner, TESTS_READ};
+use super::{Project, Runner, TESTS_READ};
 
 /// The module that a line of Python imports.
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
@@ -22,32 +22,34 @@ pub(super) enum By {
 }
 
 impl Project<'_> {
-    /// Holds back a goal that runs tests which import a module of the project's that is found only where the project is installed, and is not.
-    pub(super) fn where_installed(&self, goal: Proposal, tests: &[&String], by: By) -> Proposal {
-        let is_ready = goal.missing.is_some() || !self.is_installable();
-        let Some(program) = self.asked(by).filter(|_| !is_ready) else {
-            return goal;
+    /// Returns why tests cannot run: they import a module of the project's that is found only where the project is installed, and is not, or
+    /// one of somebody else's that their Python does not find.
+    pub(super) fn not_installed(&self, tests: &[&String], by: By) -> Option<String> {
+        let program = self
+            .asked(by)
+            .filter(|program| self.look.finds(program) || self.look.is_there(program))?;
+        let lacks = |module: &str| !self.look.imports(&program, module);
+        let own = match self.is_installable() {
+            true => self.imported(tests, by),
+            false => Vec::new(),
         };
-        let imported = self.imported(tests, by);
-        let mut missing = imported
-            .iter()
-            .filter(|module| !self.look.imports(&program, module));
-        match missing.next() {
-            Some(module) => {
-                let folder = match self.home {
-                    "" => ".",
-                    home => home,
-                };
-                let pip = match self.runner {
-                    Runner::Venv(venv) => join(self.home, &format!("{venv}/bin/pip")),
-                    _ => "pip".to_owned(),
-                };
-                goal.lacks(format!(
-                    "{module} is not installed: {pip} install --editable {folder}"
-                ))
-            }
-            None => goal,
+        if let Some(module) = own.iter().find(|module| lacks(module)) {
+            let install = self.installing(None, false);
+            let install = install.unwrap_or_else(|| "pip install --editable .".to_owned());
+            return Some(format!("{module} is not installed: {install}"));
         }
+        let mut others = self.imports_of_others(tests);
+        if by == By::Pytest && self.measures_always() {
+            others.push((
+                "pytest_cov".to_owned(),
+                "the configuration of pytest".to_owned(),
+            ));
+        }
+        let (module, path) = others.iter().find(|(module, _)| lacks(module))?;
+        Some(match self.installing(Some(module), false) {
+            Some(install) => format!("{module} is not installed: {install}"),
+            None => format!("{module} is not installed: {path} imports it"),
+        })
     }
 
     /// Returns the program that tells by which Python the tests run; none where what runs them installs the project, or asks for it, and
@@ -69,7 +71,8 @@ impl Project<'_> {
         }
     }
 
-    fn is_installable(&self) -> bool {
+    /// Says whether pip can install the project.
+    pub(super) fn is_installable(&self) -> bool {
         let has_table = |name: &&str| self.pyproject.get(*name).is_some();
         ["project", "build-system"].iter().any(has_table)
             || self.tool("poetry").is_some()

@@ -1,0 +1,189 @@
+//! Projects of Python whose tests need what is not installed.
+
+use super::*;
+
+const PROJECT: (&str, &str) = ("pyproject.toml", "[project]\nname = 'calc'\n");
+const WITH_EXTRAS: (&str, &str) = (
+    "pyproject.toml",
+    "[project]\nname = 'calc'\n[project.optional-dependencies]\ncolor = ['rich']\ntests = ['hypothesis', 'pytest']\n",
+);
+const TEST: (&str, &str) = (
+    "tests/test_a.py",
+    "import os\nimport pytest\nfrom hypothesis import given\n",
+);
+
+/// Why the tests of these files wait where these modules are missing.
+fn why(files: &[(&str, &str)], missing: &'static [&'static str]) -> Option<String> {
+    let found = propose(&Files::of(files).without(missing), &PLAIN);
+    reads_back(&found);
+    let tests = found.proposals.iter().find(|one| one.id == "tests-pass");
+    tests.unwrap().missing.clone()
+}
+
+#[test]
+fn tests_wait_that_import_what_others_made_and_is_not_installed() {
+    const MISSING: &[&str] = &["pytest: hypothesis", "pytest: rich", "pytest: pytest_cov"];
+    let lacks = |what: &str, how: &str| Some(format!("{what} is not installed: {how}"));
+    let named = || lacks("hypothesis", "tests/test_a.py imports it");
+    let source = |text: &'static str| ("src/calc/__init__.py", text);
+    let path = ("pytest.ini", "[pytest]\npythonpath = src\n");
+    for (files, expected) in [
+        (vec![PROJECT, TEST], named()),
+        (
+            vec![WITH_EXTRAS, TEST],
+            lacks("hypothesis", "pip install --editable '.[tests]'"),
+        ),
+        // What is imported under a condition, or stands in a text, may be there or not.
+        (
+            vec![
+                PROJECT,
+                (
+                    "tests/test_a.py",
+                    "import pytest\ntry:\n    import hypothesis\nexcept ImportError:\n    pass\n",
+                ),
+            ],
+            None,
+        ),
+        (
+            vec![
+                PROJECT,
+                (
+                    "tests/test_a.py",
+                    "import pytest\nCODE = \"\"\"\nimport hypothesis\n\"\"\"\n",
+                ),
+            ],
+            None,
+        ),
+        (
+            vec![
+                PROJECT,
+                (
+                    "tests/test_a.py",
+                    "import pytest\npytest.importorskip('hypothesis')\nimport hypothesis\n",
+                ),
+            ],
+            None,
+        ),
+        (vec![PROJECT, TEST, ("tests/hypothesis.py", "")], None),
+        // What the project's own code imports is imported with it.
+        (
+            vec![
+                WITH_EXTRAS,
+                path,
+                source("from .out import show\n"),
+                ("src/calc/out.py", "import rich.console\n"),
+                ("tests/test_a.py", "import pytest\nimport calc\n"),
+            ],
+            lacks("rich", "pip install --editable '.[tests,color]'"),
+        ),
+        (
+            vec![
+                PROJECT,
+                path,
+                source(""),
+                ("src/calc/out.py", "import rich.console\n"),
+                ("tests/test_a.py", "import pytest\nimport calc\n"),
+            ],
+            None,
+        ),
+        // Tests that pytest is not told to run are none.
+        (
+            vec![
+                (
+                    "pyproject.toml",
+                    "[tool.pytest.ini_options]\ntestpaths = ['tests']\n",
+                ),
+                ("tests/test_a.py", "import pytest\n"),
+                ("bench/test_b.py", "import hypothesis\n"),
+            ],
+            None,
+        ),
+        (
+            vec![
+                PROJECT,
+                ("pytest.ini", "[pytest]\naddopts = --cov\n"),
+                ("tests/test_a.py", "import pytest\n"),
+            ],
+            lacks("pytest_cov", "the configuration of pytest imports it"),
+        ),
+        (vec![WITH_EXTRAS, TEST, ("uv.lock", "")], None),
+    ] {
+        assert_eq!(why(&files, MISSING), expected, "{files:?}");
+        assert_eq!(why(&files, &[]), None, "{files:?}");
+    }
+}
+
+#[test]
+fn what_is_advised_to_be_installed_is_what_the_project_declares_for_its_tests() {
+    const MISSING: &[&str] = &["pytest: hypothesis"];
+    let setup = "setup(name='x', extras_require={'docs': ['sphinx'], 'testing': ['hypothesis']})";
+    for (files, expected) in [
+        (
+            vec![(
+                "pyproject.toml",
+                "[project]\nname = 'x'\n[dependency-groups]\ndev = ['ruff']\ntest = ['hypothesis']\n",
+            )],
+            "--editable . --group test",
+        ),
+        (
+            vec![(
+                "pyproject.toml",
+                "[project]\nname = 'x'\n[dependency-groups]\ndev = ['ruff']\nfuzz = ['hypothesis']\n",
+            )],
+            "--editable . --group dev --group fuzz",
+        ),
+        (vec![("setup.py", setup)], "--editable '.[testing]'"),
+        (
+            vec![
+                ("setup.py", ""),
+                (
+                    "setup.cfg",
+                    "[options.extras_require]\ndocs = sphinx\ntests =\n  hypothesis\n",
+                ),
+            ],
+            "--editable '.[tests]'",
+        ),
+        (
+            vec![
+                WITH_EXTRAS,
+                (
+                    "tox.ini",
+                    "[testenv]\nextras = color\ndeps =\n  -c con.txt\n  hypothesis>=6\n  py27: mock\n  coverage[toml]\n",
+                ),
+            ],
+            "--editable '.[color]' 'hypothesis>=6' 'coverage[toml]'",
+        ),
+        (
+            vec![(
+                "pyproject.toml",
+                "[project]\nname = 'x'\n[tool.tox.env_run_base]\ndeps = ['hypothesis']\n",
+            )],
+            "--editable . hypothesis",
+        ),
+        (
+            vec![
+                ("setup.py", ""),
+                ("tox.ini", "[testenv]\ndeps = -r{toxinidir}/reqs/all.txt\n"),
+                ("reqs/all.txt", "hypothesis\n"),
+            ],
+            "--editable . --requirement reqs/all.txt",
+        ),
+        (
+            vec![
+                ("requirements.txt", "rich\n"),
+                ("requirements-dev.txt", "hypothesis\n"),
+            ],
+            "--requirement requirements.txt --requirement requirements-dev.txt",
+        ),
+    ] {
+        let files = [files, vec![TEST]].concat();
+        let expected = format!("hypothesis is not installed: pip install {expected}");
+        assert_eq!(why(&files, MISSING), Some(expected), "{files:?}");
+    }
+    let lacks = "pytest is not installed: pip install --editable '.[tests]'";
+    let without = why(&[WITH_EXTRAS, TEST], &["pytest"]);
+    assert_eq!(without.as_deref(), Some(lacks));
+    let plain = why(&[PROJECT, TEST], &["pytest"]);
+    let lacks = "pytest is not installed: pip install --editable . pytest";
+    assert_eq!(plain.as_deref(), Some(lacks));
+}
