@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use crate::harness::{TestRepo, everything_below, finish, output, wait_until};
 
 /// A repository of these files, and a PATH that has these programs; each is a script that has its arguments.
-fn with(files: &[(&str, &str)], programs: &[(&str, &str)]) -> TestRepo {
+pub fn with(files: &[(&str, &str)], programs: &[(&str, &str)]) -> TestRepo {
     let mut repo = TestRepo::empty();
     repo.installs("");
     for (name, script) in programs {
@@ -45,7 +45,7 @@ fn cargo() -> TestRepo {
 
 /// The ids of the goals that the program reads from the file it wrote.
 #[track_caller]
-fn ids(repo: &TestRepo) -> Vec<String> {
+pub fn ids(repo: &TestRepo) -> Vec<String> {
     let said = repo.answer(&["validate"]);
     let goals = said.lines().filter_map(|line| line.strip_prefix("  "));
     let ids = goals.filter_map(|line| line.split_once(" (weight"));

@@ -28,6 +28,7 @@ mod hanging;
 mod help;
 mod in_front;
 mod init;
+mod init_added;
 mod input;
 mod isolate;
 mod journal;

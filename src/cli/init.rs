@@ -116,8 +116,10 @@ impl Call<'_> {
         let (goals, _) = self.file.load()?;
         let mut found = self.look()?;
         let new = init::missing(&found, &goals);
+        let waiting = init::waiting(&found, (&goals, &self.text()?), &new);
         init::leave_untold(&mut found, &goals, &new);
-        if new.is_empty() {
+        let counts = (new.len(), waiting.len());
+        if counts == (0, 0) {
             self.global.say(&format!(
                 "{} lacks nothing that could run here\n",
                 self.file.shown
@@ -127,18 +129,31 @@ impl Call<'_> {
             self.say_of_ci(&found);
             return Ok(0);
         }
+        let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
+        let all = [new, waiting].concat();
         let shown = (self.file.shown.as_str(), goals.goals.len());
-        self.global.say(&view::proposed(&new, shown));
-        self.global.say(&format!("{}\n", init::goals(&new, "  ")));
+        self.global.say(&view::proposed(counts, shown));
+        self.global.say(&format!("{}\n", init::goals(&all, "  ")));
         self.say_of_ci(&found);
         if !self.options.write && !self.consents()? {
             self.global
                 .say("to append them to the file: the same with --write\n");
             return Ok(0);
         }
-        self.append(&goals, &new)?;
-        let ids: Vec<String> = new.into_iter().map(|one| one.id).collect();
-        self.measure(&ids, &found)
+        self.append(&goals, &all)?;
+        self.global.say(&view::appended(counts, &self.file.shown));
+        match ids.is_empty() {
+            true => Ok(0),
+            false => self.measure(&ids, &found),
+        }
+    }
+
+    /// Returns the text of the goals file.
+    fn text(&self) -> Result<String> {
+        let shown = &self.file.shown;
+        let bytes = files::read(&self.file.path)
+            .map_err(|cause| Error::io("read", &self.file.path, cause))?;
+        String::from_utf8(bytes).map_err(|_| Error::usage(format!("{shown} is not UTF-8")))
     }
 
     /// Names what makes no goal, where steps of CI were asked for, or all of it is.
@@ -152,23 +167,14 @@ impl Call<'_> {
 
     fn append(&self, goals: &Goals, new: &[init::Proposal]) -> Result<()> {
         let shown = &self.file.shown;
-        let bytes = files::read(&self.file.path)
-            .map_err(|cause| Error::io("read", &self.file.path, cause))?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| Error::usage(format!("{shown} is not UTF-8")))?;
-        let whole = init::appended(&text, goals, new).ok_or_else(|| {
+        let whole = init::appended(&self.text()?, goals, new).ok_or_else(|| {
             Error::usage(format!(
                 "cannot append to {shown} and leave the rest as it is"
             ))
             .hint("copy the goals from above to where they belong")
         })?;
         refuse_beside_loop(self.repo)?;
-        files::rewrite(&self.file.path, whole.as_bytes())?;
-        self.global.say(&format!(
-            "appended {} to {shown}\n",
-            text::count(new.len(), "goal")
-        ));
-        Ok(())
+        files::rewrite(&self.file.path, whole.as_bytes())
     }
 
     /// Looks at the repository with the user's wishes: flags, else answers, else what is built in.

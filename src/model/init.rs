@@ -33,7 +33,7 @@ use serde_json::Value;
 
 use tasks::TaskFiles;
 
-pub use add::{appended, leave_untold, missing};
+pub use add::{appended, leave_untold, missing, waiting};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
 pub use render::{file, goals};
@@ -176,12 +176,7 @@ impl Found {
 
     /// Says whether goals wait only for somebody to look at what they run.
     pub fn waits_for_a_look(&self) -> bool {
-        let waits = |one: &Proposal| {
-            one.missing
-                .as_ref()
-                .is_some_and(|why| why.ends_with(known::FIRST))
-        };
-        self.lacking().any(waits)
+        self.lacking().any(Proposal::waits_for_a_look)
     }
 
     fn tells_little(&self) -> bool {

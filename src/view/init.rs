@@ -36,14 +36,29 @@ pub fn written(found: &Found, shown: &str, all: bool, width: Option<usize>) -> S
     page
 }
 
-/// Says what a file lacks.
-pub fn proposed(new: &[Proposal], (shown, has): (&str, usize)) -> String {
-    let are = if new.len() == 1 { "is" } else { "are" };
-    format!(
-        "{shown} has {}; {} more {are} proposed:\n\n",
-        count(has, "goal"),
-        new.len()
-    )
+/// Says what a file lacks: so many goals, and so many that wait until somebody has looked at them.
+pub fn proposed((new, waiting): (usize, usize), (shown, has): (&str, usize)) -> String {
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    let waits = match waiting {
+        1 => "1 that waits for a look, commented out".to_owned(),
+        waiting => format!("{waiting} that wait for a look, commented out"),
+    };
+    let what = match (new, waiting) {
+        (new, 0) => format!("{new} more {} proposed", are(new)),
+        (0, waiting) => format!("{waits}, {} proposed", are(waiting)),
+        (new, _) => format!("{new} more are proposed, and {waits}"),
+    };
+    format!("{shown} has {}; {what}:\n\n", count(has, "goal"))
+}
+
+/// Says what was appended to a file.
+pub fn appended((new, waiting): (usize, usize), shown: &str) -> String {
+    let what = match (new, waiting) {
+        (new, 0) => count(new, "goal"),
+        (0, waiting) => format!("{}, commented out,", count(waiting, "goal")),
+        (new, waiting) => format!("{}, and {waiting} commented out,", count(new, "goal")),
+    };
+    format!("appended {what} to {shown}\n")
 }
 
 /// Names what a file that has all other goals could have, were it installed.

@@ -19,6 +19,28 @@ pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
     missing
 }
 
+/// Returns the goals that wait only until somebody has looked at them, and that the file has neither as goals nor commented out, with
+/// ids that are free in it and among those that are added.
+pub fn waiting(found: &Found, (file, text): (&Goals, &str), new: &[Proposal]) -> Vec<Proposal> {
+    let taken = file.goals.iter().map(|goal| goal.id.clone());
+    let mut ids = Ids::of(taken.chain(new.iter().map(|one| one.id.clone())));
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_written = |one: &Proposal| {
+        // Its id may be another one there.
+        let block = &commented(one, "")[1..];
+        let mut places = lines.windows(block.len());
+        places.any(|place| place.iter().eq(block))
+    };
+    let all = found.lacking().filter(|one| one.waits_for_a_look());
+    let all = all.filter(|one| !is_told(one, file) && !is_written(one));
+    let mut waiting = Vec::new();
+    for one in all {
+        let id = ids.take(&one.id, &one.source);
+        waiting.push(Proposal { id, ..one.clone() });
+    }
+    waiting
+}
+
 /// Says whether a goal of the file does the same: by its check, or one that calls the same in the same folder.
 fn is_told(one: &Proposal, file: &Goals) -> bool {
     let is_measured = one.measured.is_some();
@@ -48,7 +70,8 @@ pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
     });
 }
 
-/// Returns the file with these goals behind its last one; none where that cannot be done without touching anything else.
+/// Returns the file with these goals behind its last one, those that wait commented out; none where that cannot be done without touching
+/// anything else.
 pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
     let start = file.goals.last()?.line;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -71,9 +94,14 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
         false => added,
     };
     let whole = format!("{before}{added}{after}");
-    let only = without_comments_of(&whole, new, &" ".repeat(indent));
+    let run: Vec<Proposal> = new
+        .iter()
+        .filter(|one| one.missing.is_none())
+        .cloned()
+        .collect();
+    let only = without_comments_of(&whole, &run, &" ".repeat(indent));
     let mut ways = [only, whole].into_iter();
-    ways.find(|whole| is_as_before(whole, file, new))
+    ways.find(|whole| is_as_before(whole, file, &run))
 }
 
 /// Takes out the goals that `init` wrote commented out, as it wrote them, and that are there now.

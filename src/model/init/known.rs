@@ -31,7 +31,7 @@ use readers::{GIT, READS, SHELL};
 use scripts::Script;
 use words::{EXCEPT, HARMS, TELLS_BY_END, VERBS};
 
-/// What the reader is to do about it.
+/// What the reader is to do about it; it ends as all such reasons do.
 pub(super) const FIRST: &str = "look first, then take the # away";
 /// Where what is not there comes from.
 const MADE_BEFORE: &str = "an earlier step makes it";
@@ -59,12 +59,6 @@ pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option
         return Some(unknown(&command));
     }
     strange_in((look, texts_of), check, &Cell::new(MOST_TASKS))
-}
-
-/// Says why commands had better not run before somebody has looked at them, or not at all.
-pub(super) fn why_it_waits(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
-    let does_more = writers::of_commands(check, texts_of);
-    does_more.or_else(|| strange(look, texts_of, check))
 }
 
 /// The same of the text of a task, from which so many others are followed.

@@ -4,7 +4,8 @@
 use super::called::Task;
 use super::node::Package;
 use super::offer::{Proposal, Role};
-use super::tasks::TaskFiles;
+use super::tasks::{TaskFiles, held};
+use super::writers;
 use super::{Found, Look, first_of, has, is_own, join, split};
 
 /// A linter that is a program on the PATH.
@@ -195,21 +196,30 @@ pub(super) fn propose(
     found.proposals.extend(markdown(look, packages));
     found.proposals.extend(shell(look));
     found.proposals.extend(docker(look));
-    let hooks = ".pre-commit-config.yaml";
+    hooks(look, tasks, found);
+}
+
+/// Proposes the hooks of pre-commit, if they only look; where nobody knows what one of them does, for later.
+fn hooks(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
+    let Some(file) = first_of(
+        look,
+        "",
+        &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
+    ) else {
+        return;
+    };
     let call = "pre-commit run --all-files";
-    if has(look, hooks) {
-        let texts_of = |task: &Task| tasks.texts_of("", task);
-        match super::known::why_it_waits(look, &texts_of, call) {
-            Some(why) => found.leave_out(format!("{hooks}: {why}")),
-            None => found.proposals.push(
-                Proposal::new(Role::Lint, "hooks-pass", "", call)
-                    .says("The hooks of pre-commit find nothing")
-                    .seen_in(hooks)
-                    .same_as(&["pre-commit run"])
-                    .needs(look, "pre-commit", "pip install pre-commit"),
-            ),
-        }
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    if let Some(why) = writers::of_commands(call, &texts_of) {
+        found.leave_out(format!("{file}: {why}"));
+        return;
     }
+    let goal = Proposal::new(Role::Lint, "hooks-pass", "", call)
+        .says("The hooks of pre-commit find nothing")
+        .seen_in(file)
+        .same_as(&["pre-commit run"])
+        .needs(look, "pre-commit", "pip install pre-commit");
+    found.proposals.push(held(tasks, goal));
 }
 
 /// Proposes a linter of a project of Node's, unless one of its scripts calls it.

@@ -226,6 +226,12 @@ impl Proposal {
         self
     }
 
+    /// Says whether it waits only until somebody has looked at it, and takes the marks of its comment away.
+    pub fn waits_for_a_look(&self) -> bool {
+        let why = self.missing.as_ref();
+        why.is_some_and(|why| why.ends_with(TAKE_AWAY))
+    }
+
     /// Says that it is never measured beside another one.
     pub fn alone(mut self) -> Proposal {
         self.is_alone = true;
@@ -254,6 +260,8 @@ impl Proposal {
     }
 }
 
+/// How a reason ends for which a goal waits only until somebody has looked at it.
+const TAKE_AWAY: &str = "take the # away";
 /// Why something that goes on makes no goal.
 pub(super) const ENDLESS: &str = "it does not end by itself";
 /// Why something that is called like nothing known makes no goal.

@@ -432,6 +432,11 @@ fn hooks_that_only_check_are_a_goal_and_those_that_rewrite_files_are_named() {
         ["7 hooks-pass: pre-commit run --all-files"]
     );
     assert_eq!(plain("{id: black}"), Vec::<String>::new());
+    let files = [(".pre-commit-config.yaml", &*hooks("{id: of-nobody}"))];
+    let found = propose(&Files::of(&files), &PLAIN);
+    let waits: Vec<String> = found.lacking().map(|one| one.id.clone()).collect();
+    assert_eq!(waits, ["hooks-pass"]);
+    assert!(found.left_out.is_empty(), "{found:#?}");
 }
 
 #[test]

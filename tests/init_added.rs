@@ -1,0 +1,75 @@
+//! `evolve init --add`: what it adds to a file that is there, and what it says of that.
+
+use insta::assert_snapshot;
+
+use crate::init::{ids, with};
+
+const SMALL: &str = "version: 1\nmission: m\ngoals:\n  - id: own\n    description: Own\n    check: test -d .\n    weight: 5\n";
+const WORKFLOW: &str =
+    "on: push\njobs:\n  a:\n    steps:\n      - run: go vet ./...\n      - run: ./odd --all\n";
+
+#[test]
+fn what_waits_for_a_look_is_appended_commented_out() {
+    let repo = with(
+        &[
+            ("GOALS.yaml", SMALL),
+            (".github/workflows/ci.yml", WORKFLOW),
+            ("odd", "#!/bin/sh\n"),
+        ],
+        &[("go", "")],
+    );
+    let before = repo.read("GOALS.yaml");
+    let said = repo.answer(&["init", "--add", "--from-ci"]);
+    let head =
+        "GOALS.yaml has 1 goal; 2 more are proposed, and 1 that waits for a look, commented out:\n";
+    assert!(said.starts_with(head), "{said}");
+    assert_eq!(repo.read("GOALS.yaml"), before);
+    let said = repo.answer(&["init", "--add", "--from-ci", "--write"]);
+    let end = "appended 2 goals, and 1 commented out, to GOALS.yaml\n";
+    assert!(said.contains(end), "{said}");
+    let whole = repo.read("GOALS.yaml");
+    let added = whole.strip_prefix(&before).unwrap();
+    assert_snapshot!(added, @r#"
+
+    # .github/workflows/ci.yml: a: go vet ./...
+    - id: go-vet
+      description: 'CI: a: go vet ./...'
+      check: go vet ./...
+      weight: 7
+      pillar: code-health
+
+    # any repository
+    - id: no-conflict-markers
+      description: No merge conflict is left over
+      check: "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
+      weight: 7
+      pillar: code-health
+
+    # .github/workflows/ci.yml: a: ./odd --all; not now: evolve does not know what `./odd --all` does: look first, then take the # away
+    # - id: odd-all
+    #   description: 'CI: a: ./odd --all'
+    #   check: ./odd --all
+    #   weight: 6
+    #   type: architecture
+    #   pillar: architecture
+"#);
+    let known = ids(&repo);
+    assert_eq!(known.len(), 3, "{known:?}");
+    let again = repo.answer(&["init", "--add", "--from-ci", "--write"]);
+    let nothing = "GOALS.yaml lacks nothing that could run here\n";
+    assert!(again.starts_with(nothing), "{again}");
+    assert_eq!(repo.read("GOALS.yaml"), whole);
+    // Alone, it is appended as well, and nothing is measured.
+    let alone = whole
+        .split("\n  # .github/workflows/ci.yml: a: ./odd")
+        .next();
+    repo.write("GOALS.yaml", &format!("{}\n", alone.unwrap().trim_end()));
+    let said = repo.answer(&["init", "--add", "--from-ci", "--write"]);
+    let head = "GOALS.yaml has 3 goals; 1 that waits for a look, commented out, is proposed:\n";
+    assert!(said.starts_with(head), "{said}");
+    assert!(
+        said.ends_with("appended 1 goal, commented out, to GOALS.yaml\n"),
+        "{said}"
+    );
+    assert_eq!(ids(&repo), known);
+}
