@@ -3,7 +3,9 @@
 
 mod files;
 mod listed;
+mod nox;
 mod rake;
+pub(super) mod sessions;
 mod tox;
 
 pub(super) use files::TaskFiles;

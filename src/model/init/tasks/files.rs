@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::called::{HOOKS, NODE, Place, SHELL, Task};
 use super::super::node::scripts;
 use super::super::{Look, first_of, has, is_own, join, json, split};
-use super::{listed, rake, tox};
+use super::{listed, nox, rake, tox};
 use crate::model::check;
 use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
 use crate::model::text;
@@ -96,7 +96,12 @@ impl<'l> TaskFiles<'l> {
     /// Returns the path of the root's file by which a program goes, and the names of the tasks that it lists.
     pub(in crate::model::init) fn listed(&self, program: &str) -> Option<(String, Vec<String>)> {
         let path = first_of(self.look, "", names_of(program))?.to_owned();
-        let names = listed::names(program, &self.look.read(&path)?)?;
+        let file = self.look.read(&path)?;
+        let names = match program {
+            "tox" => tox::names(&path, &file),
+            "nox" => nox::names(&file),
+            program => listed::names(program, &file)?,
+        };
         Some((path, names))
     }
 
@@ -182,7 +187,8 @@ impl<'l> TaskFiles<'l> {
                 rules.has(task.name).then(|| rules.whole(task.name))
             }
             "rake" => rake::text_of(&self.look.read(&path)?, task.name),
-            "tox" => tox::text_of(&self.look.read(&path)?, task.name),
+            "tox" => tox::text_in(&path, &self.look.read(&path)?, task.name),
+            "nox" => nox::text_of(&self.look.read(&path)?, task.name),
             program => listed::text_of(program, &self.look.read(&path)?, task.name),
         };
         Some((home, text?))
@@ -221,7 +227,8 @@ fn names_of(program: &str) -> &'static [&'static str] {
         "composer" => &["composer.json"],
         "rake" => &["rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"],
         "deno task" => &["deno.json", "deno.jsonc"],
-        "tox" => &["tox.ini"],
+        "tox" => &["tox.ini", "tox.toml", "pyproject.toml"],
+        "nox" => &["noxfile.py"],
         HOOKS => &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
         _ => &[],
     }

@@ -1,10 +1,13 @@
-//! What tox runs in each of its environments, as tox.ini has it. Pure.
+//! What tox runs in each of its environments, as tox.ini has it, or a table of TOML. Pure.
+
+mod table;
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::super::ini::values;
+use table::Settings;
 
 /// How often what stands in braces is put in.
 const MOST_PUT_IN: usize = 64;
@@ -14,23 +17,76 @@ const LONGEST: usize = 16 * 1024;
 static BRACES: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{([^{}\n]*)\}").expect("BUG: a pattern of ours is no pattern"));
 
-/// Returns the commands of an environment; without a name, the calls of those that are run where none is asked for.
-pub(super) fn text_of(file: &str, name: &str) -> Option<String> {
-    match name {
-        "" => {
-            let named = ["envlist", "env_list"].iter();
-            let all = named.flat_map(|key| values(file, "tox", key));
-            let names = all.flat_map(|line| line.split(','));
-            // One of several factors, `py{311,312}-lint`, is called as a whole by nobody.
-            let names = names
-                .map(str::trim)
-                .filter(|name| !name.is_empty() && !name.contains(['{', '}']));
-            let calls: Vec<String> = names.map(|name| format!("tox -e {name}")).collect();
-            match calls.is_empty() {
-                true => text_of(file, "py"),
-                false => Some(calls.join("\n")),
+/// Returns the names of the environments that a file has: `py` where the tests of each version run by the same commands, and of those
+/// that are run where none is asked for the ones that are called like no version of Python.
+pub(super) fn names(path: &str, file: &str) -> Vec<String> {
+    let Some(settings) = table::settings(path, file) else {
+        return Vec::new();
+    };
+    let is_version = |name: &str| {
+        let mut begins = ["pypy", "py", "3", "2"].iter();
+        let rest = begins.find_map(|it| name.strip_prefix(it));
+        rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    };
+    let (has_base, listed) = match &settings {
+        Settings::Sections(file) => (
+            !values(file, "testenv", "commands").is_empty(),
+            listed(file),
+        ),
+        Settings::Table(table) => (table::commands(table, "py").is_some(), table::listed(table)),
+    };
+    let base = has_base.then(|| "py".to_owned());
+    let others = listed.into_iter().filter(|name| !is_version(name));
+    base.into_iter().chain(others).collect()
+}
+
+/// Returns the environments that are run where none is asked for; one of several factors, `py{311,312}-lint`, is called as a whole by
+/// nobody.
+fn listed(file: &str) -> Vec<String> {
+    let named = ["envlist", "env_list"].iter();
+    let all = named.flat_map(|key| values(file, "tox", key));
+    let mut names = Vec::new();
+    for line in all {
+        // What stands in braces holds commas of its own.
+        let mut depth = 0_usize;
+        let parts = line.split(|c| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
             }
-        }
+            c == ',' && depth == 0
+        });
+        names.extend(parts.map(str::trim).map(str::to_owned));
+    }
+    names.retain(|name| !name.is_empty() && !name.contains(['{', '}']));
+    names
+}
+
+/// Returns the commands of an environment as a file has them; without a name, the calls of those that are run where none is asked for.
+pub(super) fn text_in(path: &str, file: &str, name: &str) -> Option<String> {
+    match (table::settings(path, file)?, name) {
+        (Settings::Sections(file), name) => text_of(&file, name),
+        (Settings::Table(table), "") => match table::listed(&table) {
+            listed if listed.is_empty() => table::commands(&table, "py"),
+            listed => Some(calls(&listed)),
+        },
+        (Settings::Table(table), name) => table::commands(&table, name),
+    }
+}
+
+fn calls(names: &[String]) -> String {
+    let calls: Vec<String> = names.iter().map(|name| format!("tox -e {name}")).collect();
+    calls.join("\n")
+}
+
+/// Returns the commands of an environment; without a name, the calls of those that are run where none is asked for.
+fn text_of(file: &str, name: &str) -> Option<String> {
+    match name {
+        "" => match listed(file) {
+            listed if listed.is_empty() => text_of(file, "py"),
+            listed => Some(calls(&listed)),
+        },
         name => {
             let own = values(file, &format!("testenv:{name}"), "commands");
             let commands = match own.is_empty() {
@@ -134,6 +190,25 @@ mod tests {
         let file = "[tox]\nenvlist = py{39,310}\n[testenv]\ncommands =\n  !lint: pytest {posargs}\n  lint,a-b: ruff check\n";
         assert_eq!(text_of(file, "").as_deref(), Some("pytest "));
         assert_eq!(text_of(file, "lint").as_deref(), Some("ruff check"));
+    }
+
+    #[test]
+    fn a_table_says_the_same_as_sections_do() {
+        let file = "[tool.tox]\nenv_list = ['3.12', 'lint']\n[tool.tox.env_run_base]\n\
+            commands = [['pytest', { replace = 'posargs', default = ['tests'], extend = true }], ['-', 'coverage', 'report']]\n\
+            [tool.tox.env.lint]\ncommands = [['ruff', 'check', 'a b']]\n";
+        let of = |name: &str| text_in("pyproject.toml", file, name);
+        assert_eq!(of("").as_deref(), Some("tox -e 3.12\ntox -e lint"));
+        let base = "pytest tests\ncoverage report || true";
+        assert_eq!(of("py").as_deref(), Some(base));
+        assert_eq!(of("lint").as_deref(), Some("ruff check 'a b'"));
+        assert_eq!(names("pyproject.toml", file), ["py", "lint"]);
+        let legacy = "[tool.tox]\nlegacy_tox_ini = '''\n[tox]\nenvlist = py3{11,12}, pypy3, docs\n[testenv]\ncommands = pytest\n'''\n";
+        let of = |name: &str| text_in("a/pyproject.toml", legacy, name);
+        assert_eq!(of("py").as_deref(), Some("pytest"));
+        assert_eq!(names("pyproject.toml", legacy), ["py", "docs"]);
+        assert!(names("pyproject.toml", "[tool.x]\n").is_empty());
+        assert!(names("tox.ini", "[tox]\nenvlist = py3\n").is_empty());
     }
 
     #[test]

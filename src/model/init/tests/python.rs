@@ -187,3 +187,65 @@ fn what_is_advised_to_be_installed_is_what_the_project_declares_for_its_tests() 
     let lacks = "pytest is not installed: pip install --editable . pytest";
     assert_eq!(plain.as_deref(), Some(lacks));
 }
+
+#[test]
+fn tox_and_nox_are_proposed_where_nothing_that_runs_does_the_same() {
+    const MISSING: &[&str] = &["pytest: hypothesis"];
+    let tox = (
+        "tox.ini",
+        "[tox]\nenvlist = py3{11,12}, lint, docs\n[testenv]\ncommands = pytest {posargs}\n\
+            [testenv:lint]\ncommands = flake8 src\n[testenv:docs]\ncommands = black .\n",
+    );
+    let nox = (
+        "noxfile.py",
+        "@nox.session\ndef tests(session):\n    session.run('python', 'a/check.py')\n\n\
+            @nox.session\ndef mypy(session):\n    session.run('mypy', 'src')\n",
+    );
+    let table = (
+        "pyproject.toml",
+        "[tool.tox.env_run_base]\ncommands = [['pytest', '-q']]\n",
+    );
+    for (files, missing, expected) in [
+        (
+            vec![tox, ("a/check.py", "")],
+            &[][..],
+            &["9 tests-pass: tox -q -e py", "7 lint-clean: tox -q -e lint"][..],
+        ),
+        (
+            vec![nox, ("a/check.py", "")],
+            &[],
+            &["9 tests-pass: nox -s tests", "8 types-fit: nox -s mypy"],
+        ),
+        (
+            vec![tox, TEST],
+            &[],
+            &["9 tests-pass: pytest -q", "7 lint-clean: tox -q -e lint"],
+        ),
+        (vec![table, TEST], MISSING, &["9 tests-pass: tox -q -e py"]),
+        (vec![table, TEST], &["pytest: hypothesis", "tox"], &[]),
+        // Of two that could, one is enough.
+        (
+            vec![table, nox, ("a/check.py", "")],
+            &[],
+            &["9 tests-pass: tox -q -e py", "8 types-fit: nox -s mypy"],
+        ),
+    ] {
+        let files = Files::of(&files).without(missing);
+        assert_eq!(goals_of(&files, &PLAIN), expected, "{:?}", files.texts);
+    }
+    let left_out = propose(&Files::of(&[tox, TEST]), &PLAIN).left_out;
+    assert_eq!(
+        left_out,
+        [
+            "tox.ini: py: tests-pass may tell the same",
+            "tox.ini: docs: it changes files (black .); a goal only looks"
+        ]
+    );
+    let files = Files::of(&[tox, ("a/check.py", "")]).without(&["tox"]);
+    let found = propose(&files, &PLAIN);
+    let mut why = found.lacking().map(|one| one.missing.clone().unwrap());
+    assert_eq!(
+        why.next().as_deref(),
+        Some("tox is not installed: pip install tox")
+    );
+}
