@@ -1,6 +1,10 @@
 //! Cargo: it builds, its tests pass, clippy and rustdoc have nothing to say, it is formatted; what cargo-deny and coverage say. Pure.
 
+mod features;
+
 use serde_json::Value;
+
+use features::Features;
 
 use super::offer::{Proposal, Role};
 use super::{Found, Look, Wishes, first_of, has, homes, is_within, join, split, text_at, toml};
@@ -17,6 +21,7 @@ struct Project<'a> {
     all: &'static str,
     /// ` --locked` where Cargo.lock is kept.
     locked: &'static str,
+    features: Features,
     source: String,
 }
 
@@ -39,6 +44,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
             } else {
                 ""
             },
+            features: Features::of(look, &home, &manifest),
             source: match is_workspace {
                 true => format!("{path}, a workspace"),
                 false => path,
@@ -72,6 +78,7 @@ impl Project<'_> {
     /// What Cargo itself tells.
     fn checks(&self) -> Vec<Proposal> {
         let Project { all, locked, .. } = self;
+        let Features { of_docs, of_tests } = &self.features;
         let (targets, source) = self.linted();
         let formats = if all.is_empty() {
             "cargo fmt --check"
@@ -90,7 +97,7 @@ impl Project<'_> {
             self.goal(
                 Role::Lint,
                 "clippy-clean",
-                &format!("cargo clippy --quiet{all}{targets}{locked} -- -D warnings"),
+                &format!("cargo clippy --quiet{all}{targets}{of_tests}{locked} -- -D warnings"),
             )
             .seen_in(source)
             .says("Clippy has nothing to say")
@@ -99,7 +106,9 @@ impl Project<'_> {
             self.goal(
                 Role::Docs,
                 "docs-build",
-                &format!("RUSTDOCFLAGS='-D warnings' cargo doc --quiet{all} --no-deps{locked}"),
+                &format!(
+                    "RUSTDOCFLAGS='-D warnings' cargo doc --quiet{all} --no-deps{of_docs}{locked}"
+                ),
             )
             .says("The documentation builds without a warning")
             .same_as(&["cargo doc", "cargo rustdoc"]),
@@ -153,11 +162,12 @@ impl Project<'_> {
     /// Tests, run by nextest where the project is set up for it.
     fn tests(&self) -> Proposal {
         let Project { all, locked, .. } = self;
+        let features = &self.features.of_tests;
         let nextest = has(self.look, &join(self.home, ".config/nextest.toml"))
             && self.look.finds("cargo-nextest");
         let check = match nextest {
-            true => format!("cargo nextest run{all}{locked}"),
-            false => format!("cargo test --quiet{all}{locked}"),
+            true => format!("cargo nextest run{all}{features}{locked}"),
+            false => format!("cargo test --quiet{all}{features}{locked}"),
         };
         self.goal(Role::Test, "tests-pass", &check)
             .says("All tests pass")
@@ -185,6 +195,7 @@ impl Project<'_> {
         let Project {
             all, locked, look, ..
         } = self;
+        let features = &self.features.of_tests;
         let settings = first_of(*look, self.home, &["tarpaulin.toml", ".tarpaulin.toml"]);
         let is_tarpaulin =
             settings.is_some() || !look.finds("cargo-llvm-cov") && look.finds("cargo-tarpaulin");
@@ -202,7 +213,7 @@ impl Project<'_> {
                 self.goal(
                     Role::Coverage,
                     "coverage-floor",
-                    &format!("cargo tarpaulin{all}{locked} {out}"),
+                    &format!("cargo tarpaulin{all}{features}{locked} {out}"),
                 )
                 .covers((own, wishes.coverage), &below("target/tarpaulin/lcov.info"))
                 .needs(
@@ -218,7 +229,7 @@ impl Project<'_> {
                 self.goal(
                     Role::Coverage,
                     "coverage-floor",
-                    &format!("cargo llvm-cov --quiet{all}{locked} {out}"),
+                    &format!("cargo llvm-cov --quiet{all}{features}{locked} {out}"),
                 )
                 .covers((own, wishes.coverage), &below("target/coverage.info"))
                 .needs(

@@ -119,8 +119,13 @@ const NARROWS: [(&str, &str); 5] = [
     ("unittest", "-s"),
 ];
 /// What widens what a program does, each with words that do the same.
-const WIDER: [(&str, &str, &[&str]); 4] = [
+const WIDER: [(&str, &str, &[&str]); 5] = [
     ("cargo", "--all-features", &["--all-features"]),
+    (
+        "cargo",
+        "--features",
+        &["--all-features", "--features", "-F"],
+    ),
     ("cargo", "--all-targets", &["--all-targets"]),
     ("cargo", "--workspace", &["--all", "--workspace"]),
     ("go", "./...", &["./..."]),

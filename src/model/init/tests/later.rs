@@ -510,3 +510,32 @@ fn a_target_whose_recipe_make_makes_itself_waits_and_one_that_installs_packages_
         assert!(found.left_out.contains(&line), "{:#?}", found.left_out);
     }
 }
+
+#[test]
+fn cargo_is_told_the_features_that_the_project_tests_and_documents_itself_with() {
+    let manifest = "[package]\nname = 'a'\n[package.metadata.docs.rs]\nall-features = true\n\
+        [[example]]\nname = 'b'\nrequired-features = ['cli']\n";
+    let files = [("Cargo.toml", manifest), ("Cargo.lock", "")];
+    assert_eq!(
+        goals_in(&files)[1..5],
+        [
+            "9 tests-pass: cargo test --quiet --features cli --locked",
+            "7 clippy-clean: cargo clippy --quiet --all-targets --features cli --locked -- -D warnings",
+            "5 coverage-floor: cargo llvm-cov --quiet --features cli --locked --lcov --output-path target/coverage.info",
+            "4 docs-build: RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --all-features --locked",
+        ]
+    );
+    // A step of CI without them does less, and one with all of them does more.
+    for (run, stays) in [
+        ("cargo test", true),
+        ("cargo test --features cli", false),
+        ("cargo test --all-features", false),
+    ] {
+        let workflow = workflow_of(&serde_json::json!({}), &[run]);
+        let all = [&files[..], &[(".github/workflows/ci.yml", &*workflow)]].concat();
+        let goals = goals_of(&Files::of(&all), &WITH_CI).join("\n");
+        let own = goals.contains("cargo test --quiet --features cli");
+        assert_eq!(own, stays, "{goals}");
+        assert!(goals.contains(run), "{goals}");
+    }
+}

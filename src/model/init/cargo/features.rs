@@ -1,0 +1,192 @@
+//! The features of Cargo that a package's documentation and tests are made for, as its manifest says. Pure.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::super::{Look, join};
+
+/// What features are called that only a nightly compiler can build.
+const OF_NIGHTLY: [&str; 4] = ["nightly", "unstable", "docsrs", "bench"];
+/// What keeps features from being built at once.
+static EXCLUSIVE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"cfg\(\s*all\([^\]]*\bfeature\b[^\]]*\)\s*\)\s*\]\s*(?:\w+::)?compile_error!")
+        .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// The options by which features are chosen, each with a space in front; empty where none has to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Features {
+    /// Of `cargo doc`, as docs.rs builds it.
+    pub of_docs: String,
+    /// Of commands that build tests and examples, so that those are built which need features.
+    pub of_tests: String,
+}
+
+impl Features {
+    /// Reads what the manifest of the package in a folder says.
+    pub(super) fn of(look: &dyn Look, home: &str, manifest: &Value) -> Features {
+        Features {
+            of_docs: of_docs(manifest).unwrap_or_default(),
+            of_tests: of_tests(look, home, manifest),
+        }
+    }
+}
+
+fn of_docs(manifest: &Value) -> Option<String> {
+    let settings = manifest.pointer("/package/metadata/docs/rs")?;
+    // What is told to the compiler may be what the features need.
+    let is_told = |key: &&str| {
+        let told = settings.get(*key).and_then(Value::as_array);
+        told.is_some_and(|told| !told.is_empty())
+    };
+    if ["cargo-args", "rustc-args"].iter().any(is_told) {
+        return None;
+    }
+    let says = |key: &str| settings.get(key).and_then(Value::as_bool) == Some(true);
+    if says("all-features") {
+        let all = manifest.get("features").and_then(Value::as_object);
+        let is_stable = all.is_none_or(|all| !all.keys().any(|name| is_of_nightly(name)));
+        return is_stable.then(|| " --all-features".to_owned());
+    }
+    let wished = texts(settings.get("features"));
+    let wished: Vec<&str> = wished
+        .into_iter()
+        .filter(|name| !is_of_nightly(name))
+        .collect();
+    let none = match says("no-default-features") {
+        true => " --no-default-features",
+        false => "",
+    };
+    Some(format!("{none}{}", option(&wished)))
+}
+
+fn of_tests(look: &dyn Look, home: &str, manifest: &Value) -> String {
+    let by_default = by_default(manifest);
+    let targets = ["test", "example"].iter();
+    let targets = targets.filter_map(|kind| manifest.get(*kind)?.as_array());
+    let needed = targets
+        .flatten()
+        .map(|target| texts(target.get("required-features")));
+    // Those that need a nightly compiler are not built with another one.
+    let needed = needed.filter(|all| !all.iter().any(|name| is_of_nightly(name)));
+    let mut wished: Vec<&str> = Vec::new();
+    for name in needed.flatten() {
+        if !by_default.contains(&name) && !wished.contains(&name) {
+            wished.push(name);
+        }
+    }
+    let roots = ["src/lib.rs", "src/main.rs"].map(|path| join(home, path));
+    let mut roots = roots.iter().filter_map(|path| look.read(path));
+    match !wished.is_empty() && roots.any(|text| EXCLUSIVE.is_match(&text)) {
+        true => String::new(),
+        false => option(&wished),
+    }
+}
+
+/// Returns the features that are on where none is chosen.
+fn by_default(manifest: &Value) -> Vec<&str> {
+    let brings = |name: &str| texts(manifest.get("features").and_then(|all| all.get(name)));
+    let mut all = brings("default");
+    let mut at = 0;
+    while let Some(name) = all.get(at).copied() {
+        at += 1;
+        let new: Vec<&str> = brings(name);
+        let new = new.into_iter().filter(|name| !all.contains(name));
+        all.extend(new.collect::<Vec<_>>());
+    }
+    all
+}
+
+fn is_of_nightly(name: &str) -> bool {
+    let mut words = name.split(['-', '_', '/']);
+    words.any(|word| OF_NIGHTLY.contains(&word))
+}
+
+fn texts(value: Option<&Value>) -> Vec<&str> {
+    let all = value.and_then(Value::as_array).into_iter().flatten();
+    all.filter_map(Value::as_str).collect()
+}
+
+/// Returns the option that turns features on; those whose names the shell would read otherwise are none.
+fn option(names: &[&str]) -> String {
+    let is_name = |name: &&&str| {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_+./".contains(c);
+        !name.is_empty() && name.chars().all(is_of_name)
+    };
+    let plain: Vec<&str> = names.iter().filter(is_name).copied().collect();
+    match plain.is_empty() {
+        true => String::new(),
+        false => format!(" --features {}", plain.join(",")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::Files;
+    use super::super::super::toml_of;
+    use super::*;
+
+    fn options(manifest: &str, library: &str) -> (String, String) {
+        let files = Files::of(&[("src/lib.rs", library)]);
+        let features = Features::of(&files, "", &toml_of(manifest).unwrap());
+        (features.of_docs, features.of_tests)
+    }
+
+    #[test]
+    fn documentation_is_built_with_the_features_that_docs_rs_builds_it_with() {
+        for (settings, expected) in [
+            (
+                "all-features = true\nrustdoc-args = ['--cfg', 'docsrs']",
+                " --all-features",
+            ),
+            ("features = ['a', 'b/c']", " --features a,b/c"),
+            (
+                "no-default-features = true\nfeatures = ['a', 'nightly']",
+                " --no-default-features --features a",
+            ),
+            ("all-features = true\nrustc-args = ['--cfg', 'x']", ""),
+            ("all-features = true\n[features]\nnightly = []", ""),
+            ("features = ['a;b', '$(x)']", ""),
+            ("targets = []", ""),
+        ] {
+            let manifest = format!("[package.metadata.docs.rs]\n{settings}\n");
+            let (of_docs, of_tests) = options(&manifest, "");
+            assert_eq!((&*of_docs, &*of_tests), (expected, ""), "{settings}");
+        }
+    }
+
+    #[test]
+    fn tests_are_built_with_the_features_that_they_need() {
+        let all = "[features]\ndefault = ['std']\nstd = ['alloc']\nalloc = []\nserde = []\nnightly = []\n";
+        let exclusive =
+            "#[cfg(all(feature = \"serde\", feature = \"std\"))]\ncompile_error!(\"one\");";
+        let needed = "#[cfg(not(feature = \"std\"))]\ncompile_error!(\"std\");";
+        let serde = "[[test]]\nname = 'a'\nrequired-features = ['serde', 'alloc']\n";
+        for (targets, library, expected) in [
+            (serde, "", " --features serde"),
+            (serde, needed, " --features serde"),
+            (serde, exclusive, ""),
+            (
+                "[[test]]\nname = 'a'\nrequired-features = ['serde']\n[[example]]\nname = 'b'\nrequired-features = ['b', 'serde']\n",
+                "",
+                " --features serde,b",
+            ),
+            (
+                "[[test]]\nname = 'a'\nrequired-features = ['serde', 'nightly']\n",
+                "",
+                "",
+            ),
+            (
+                "[[bench]]\nname = 'a'\nrequired-features = ['serde']\n",
+                "",
+                "",
+            ),
+            ("[[test]]\nname = 'a'\n", "", ""),
+        ] {
+            let (_, of_tests) = options(&format!("{all}{targets}"), library);
+            assert_eq!(of_tests, expected, "{targets} {library}");
+        }
+    }
+}
