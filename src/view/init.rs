@@ -230,7 +230,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     let head = match (known.passes, known.is_bare) {
         (Some(true), false) if known.is_unknown => head(
             ODD,
-            "no tool that evolve knows was found: write goals of your own, this one says little",
+            "nothing was found that checks anything: write goals of your own, this one says little",
         ),
         (Some(true), false) => head(GOOD, "every goal passes: there is nothing to mend"),
         (_, true) if known.waits => head(
@@ -388,6 +388,21 @@ mod tests {
             },
         );
         assert!(written(&found, "GOALS.yaml", false, None).contains("not now, and commented out:"));
+    }
+
+    #[test]
+    fn where_nothing_checks_it_does_not_deny_what_it_found() {
+        let known = Known {
+            file: None,
+            passes: Some(true),
+            is_bare: false,
+            is_unknown: true,
+            waits: false,
+            agent: Err("there is none"),
+        };
+        let said = anstream::adapter::strip_str(&next(known, None)).to_string();
+        let words = "\nnothing was found that checks anything: write goals of your own, this one says little\n";
+        assert!(said.starts_with(words), "{said}");
     }
 
     #[test]
