@@ -82,6 +82,9 @@ const RUNNERS: [Runner; 29] = [
     ),
 ];
 const OF_NX: [&str; 3] = ["-t", "--target", "--targets"];
+const MAKES: [&str; 2] = ["make", "gmake"];
+/// Options of make behind which a number may stand.
+const OF_JOBS: [&str; 4] = ["-j", "-l", "--jobs", "--load-average"];
 const OF_MAKE: [&str; 8] = [
     "-C",
     "-f",
@@ -201,6 +204,10 @@ impl Runner {
         let rest: Vec<&str> = rest.take_while(|word| *word != "--").collect();
         Some(match self.named_by {
             [] => {
+                let rest = match MAKES.contains(&self.program) {
+                    true => without_jobs(&rest),
+                    false => rest,
+                };
                 let mut operands = check::operands(&rest, |word| self.takes.contains(&word));
                 operands.retain(|word| !word.contains('=') && !word.starts_with('+'));
                 if OF_ONE.contains(&self.program) {
@@ -231,6 +238,20 @@ impl Runner {
         let rest = words[from..].iter().filter(|word| *word != "--");
         rest.cloned().collect()
     }
+}
+
+/// Returns the words of a call of make without how many jobs it may run at once: `-j 4`, `-j $(nproc)`.
+fn without_jobs<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let is_number = |word: &str| word.starts_with('$') || word.parse::<f64>().is_ok();
+    let asks = |word: &str| OF_JOBS.contains(&word);
+    let mut before = "";
+    let mut kept = words.to_vec();
+    kept.retain(|word| {
+        let is_jobs = asks(before) && is_number(word);
+        before = word;
+        !is_jobs
+    });
+    kept
 }
 
 /// Returns the tasks that a command runs by their names; none if its program runs none, an empty list if it does something itself.

@@ -21,9 +21,10 @@ const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
 /// Words in the name of a task that runs tests, be they of what formats.
 const TESTS: [&str; 3] = ["spec", "test", "tests"];
 
-/// A variable, as a shell has it.
+/// A variable, as a shell has it, or a command whose output stands for itself.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\$(?:\w+|\{\w+\})").expect("BUG: a pattern of ours is no pattern")
+    Regex::new(r"^\$(?:\w+|\{[^{}\n]*\}|\([^()\n]*\))")
+        .expect("BUG: a pattern of ours is no pattern")
 });
 
 /// Says why a task makes no goal, if it does more than look.
@@ -302,7 +303,8 @@ pub(super) fn hidden(text: &str, texts_of: TextsOf) -> Option<String> {
     hidden.next()
 }
 
-/// Returns a line about a command with the names of the variables that it has in a text, where these are nothing but `$`.
+/// Returns a line about a command with the variables, and the commands in place of words, that it has in a text, where these are
+/// nothing but `$`.
 pub(super) fn as_written(text: &str, line: &str) -> String {
     let mut rest = text;
     let mut named = String::new();
@@ -312,9 +314,13 @@ pub(super) fn as_written(text: &str, line: &str) -> String {
             continue;
         };
         let word = before.rsplit(['`', ' ']).next().unwrap_or_default();
-        let found = rest
-            .find(&format!("{word}$"))
-            .map(|at| &rest[at + word.len()..]);
+        // One that is a word of its own is known by the one before it, unless quotes are between them.
+        let begin = before.trim_end_matches(' ').rfind(['`', ' ']);
+        let words = [&before[begin.map_or(0, |begin| begin + 1)..], word];
+        let found = words.iter().find_map(|word| {
+            let at = rest.find(&format!("{word}$"))?;
+            Some(&rest[at + word.len()..])
+        });
         let name = found.and_then(|found| VARIABLE.find(found));
         named.push_str(before);
         named.push_str(name.map_or("$", |name| name.as_str()));

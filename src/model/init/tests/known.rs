@@ -698,3 +698,21 @@ fn a_step_that_is_called_as_one_that_takes_away_or_creates_makes_no_goal() {
         assert_eq!(of_step(&step(&both)).len(), 1, "{both}");
     }
 }
+
+#[test]
+fn how_many_jobs_make_runs_at_once_is_no_target_and_is_shown_as_it_is_written() {
+    let job = |run: &str| serde_json::json!({"steps": [{"run": run}]});
+    let makefile = [("Makefile", "check:\n\tcc -fsyntax-only a.c\n")];
+    for call in [
+        "make -j $(nproc) check",
+        "make -j 4 check",
+        "make --jobs 4 check",
+        "make -j$(nproc) check",
+    ] {
+        assert_eq!(of_job(&job(call), &makefile).0, [call]);
+    }
+    let call = "A=\"$B\" make -j $(nproc) X=$(date +%s) other";
+    let (goals, _) = of_job(&job(call), &makefile);
+    let shown = "`make -j $(nproc) X=$(date +%s) other`";
+    assert!(goals[0].contains(shown), "{goals:?}");
+}
