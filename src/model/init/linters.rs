@@ -208,17 +208,20 @@ fn hooks(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     ) else {
         return;
     };
-    let call = "pre-commit run --all-files";
+    // Both run the same hooks by the same file.
+    let is_prek = !look.finds("pre-commit") && look.finds("prek");
+    let program = if is_prek { "prek" } else { "pre-commit" };
+    let call = format!("{program} run --all-files");
     let texts_of = |task: &Task| tasks.texts_of("", task);
-    if let Some(why) = writers::of_commands(call, &texts_of) {
+    if let Some(why) = writers::of_commands(&call, &texts_of) {
         found.leave_out(format!("{file}: {why}"));
         return;
     }
-    let goal = Proposal::new(Role::Lint, "hooks-pass", "", call)
+    let goal = Proposal::new(Role::Lint, "hooks-pass", "", &call)
         .says("The hooks of pre-commit find nothing")
         .seen_in(file)
-        .same_as(&["pre-commit run"])
-        .needs(look, "pre-commit", "pip install pre-commit");
+        .same_as(&["pre-commit run", "prek run"])
+        .needs(look, program, "pip install pre-commit");
     found.proposals.push(held(tasks, goal));
 }
 

@@ -436,6 +436,14 @@ fn hooks_that_only_check_are_a_goal_and_those_that_rewrite_files_are_named() {
     let found = propose(&Files::of(&files), &PLAIN);
     let waits: Vec<String> = found.lacking().map(|one| one.id.clone()).collect();
     assert_eq!(waits, ["hooks-pass"]);
+    let hooks = hooks("{id: flake8}");
+    for (missing, expected) in [
+        (&["prek"][..], "7 hooks-pass: pre-commit run --all-files"),
+        (&["pre-commit"], "7 hooks-pass: prek run --all-files"),
+    ] {
+        let files = Files::of(&[(".pre-commit-config.yaml", &*hooks)]).without(missing);
+        assert_eq!(goals_of(&files, &PLAIN), [expected]);
+    }
     assert!(found.left_out.is_empty(), "{found:#?}");
 }
 
