@@ -4,6 +4,7 @@
 //! no goal is named, with the reason.
 
 mod add;
+mod autotools;
 mod called;
 mod cargo;
 mod ci;
@@ -204,6 +205,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     python::propose(look, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
     more::propose(look, &tasks, &mut found);
+    autotools::propose(look, &mut found);
     linters::propose(look, (&packages, &tasks), &mut found);
     tasks::propose(look, &tasks, &mut found);
     if wishes.from_ci {
