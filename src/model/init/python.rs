@@ -2,6 +2,7 @@
 //! files are, else from `.venv`, else from the PATH. Pure.
 
 mod advice;
+mod docs;
 mod installed;
 mod needed;
 pub(super) mod ruff;
@@ -69,12 +70,14 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
         all.iter()
             .any(|upper| upper != home && is_within(home, upper))
     };
+    let mut is_told = false;
     for home in all.iter().filter(|home| !is_below(home)) {
         let project = Project::of(look, home);
         if !project.is_python() {
             continue;
         }
         found.is_made_with(project.runner.kind(), home);
+        is_told |= home.is_empty();
         if home.is_empty() && found.name.is_none() {
             let names = ["/project/name", "/tool/poetry/name"];
             let mut names = names
@@ -88,6 +91,11 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
         }
         let goals = project.tools();
         found.proposals.extend(goals);
+        found.proposals.extend(project.docs());
+    }
+    // Documentation is built by these tools in projects of any kind.
+    if !is_told {
+        let project = Project::of(look, "");
         found.proposals.extend(project.docs());
     }
 }
@@ -213,15 +221,13 @@ impl<'a> Project<'a> {
             (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),
             (Runner::Pipenv, _) if self.names(package) => by("pipenv", "run "),
             (_, Some(folder)) => plain(&format!("{folder}/bin/{command}")),
-            (runner, None) => {
-                let pip = match runner {
-                    Runner::Venv(folder) => join(self.home, &format!("{folder}/bin/pip")),
-                    _ => "pip".to_owned(),
-                };
+            (_, None) => {
                 let what = match package {
                     "pytest" => self.to_install(None, true),
+                    "mkdocs" | "sphinx" => self.for_docs().unwrap_or_else(|| package.to_owned()),
                     package => package.to_owned(),
                 };
+                let pip = self.pip();
                 plain(command).needs(self.look, program, &format!("{pip} install {what}"))
             }
         };

@@ -54,11 +54,42 @@ impl Project<'_> {
             }
             None => true,
         };
-        let pip = match self.runner {
+        (is_told && !words.is_empty()).then(|| format!("{} install {words}", self.pip()))
+    }
+
+    /// Returns the pip of the project's own environment, else that of the PATH.
+    pub(super) fn pip(&self) -> String {
+        match self.runner {
             Runner::Venv(venv) => join(self.home, &format!("{venv}/bin/pip")),
-            _ => "pip".to_owned(),
-        };
-        (is_told && !words.is_empty()).then(|| format!("{pip} install {words}"))
+            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
+                "pip".to_owned()
+            }
+        }
+    }
+
+    /// Returns what pip is told to install so that the first extra or group of these names is there.
+    pub(super) fn with_extra_of(&self, wished: &[&str], cfg: &str) -> Option<String> {
+        let (extras, groups) = (self.extras(cfg), self.lists_at("/dependency-groups"));
+        let has = |all: &[(String, String)], name: &str| all.iter().any(|(it, _)| it == name);
+        let extra = wished.iter().find(|name| has(&extras, name));
+        if let Some(name) = extra.filter(|_| self.is_installable()) {
+            let folder = match self.home {
+                "" => ".",
+                home => home,
+            };
+            let project = shell_word(format!("{folder}[{name}]"));
+            return Some(format!("--editable {project}"));
+        }
+        let group = wished.iter().find(|name| has(&groups, name))?;
+        Some(format!("--group {}", self.group(group)))
+    }
+
+    /// Returns a group as pip is told of it from the root.
+    fn group(&self, name: &str) -> String {
+        shell_word(match self.home {
+            "" => name.to_owned(),
+            home => format!("{}:{name}", join(home, "pyproject.toml")),
+        })
     }
 
     /// Returns what stands behind `pip install`.
@@ -80,11 +111,7 @@ impl Project<'_> {
             ));
         }
         for group in &declared.groups {
-            let group = match self.home {
-                "" => group.clone(),
-                home => format!("{}:{group}", join(home, "pyproject.toml")),
-            };
-            words.push(format!("--group {}", shell_word(group)));
+            words.push(format!("--group {}", self.group(group)));
         }
         let lists = declared.lists.iter();
         words.extend(lists.map(|path| format!("--requirement {}", shell_word(path))));

@@ -14,11 +14,25 @@ static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
         .expect("BUG: a pattern of ours is no pattern")
 });
 
-/// Who runs the tests.
+/// Who imports the project's modules, or what it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Pytest,
     Unittest,
+    Sphinx,
+    MkDocs,
+}
+
+impl By {
+    /// Returns the program.
+    fn program(self) -> &'static str {
+        match self {
+            By::Pytest => "pytest",
+            By::Unittest => "python",
+            By::Sphinx => "sphinx-build",
+            By::MkDocs => "mkdocs",
+        }
+    }
 }
 
 impl Project<'_> {
@@ -52,22 +66,24 @@ impl Project<'_> {
         })
     }
 
-    /// Returns the program that tells by which Python the tests run; none where what runs them installs the project, or asks for it, and
-    /// where it may have come with the repository: nothing of that is run before somebody wants it.
-    fn asked(&self, by: By) -> Option<String> {
+    /// Returns the program that tells by which Python it runs; none where what runs it installs the project, or asks for it, and where it
+    /// may have come with the repository: nothing of that is run before somebody wants it.
+    pub(super) fn asked(&self, by: By) -> Option<String> {
         let venv = |folder: &str, name: &str| {
             let program = join(self.home, &format!("{folder}/bin/{name}"));
             let is_tracked = self.look.has_below(&join(self.home, folder));
             Some(program).filter(|_| !is_tracked)
         };
         match (self.runner, by) {
-            (Runner::Venv(folder), By::Unittest) => venv(folder, "python"),
-            (Runner::Path, By::Unittest) => Some("python3".to_owned()),
-            (Runner::Venv(_) | Runner::Path, By::Pytest) => match self.own_program("pytest") {
-                Some(folder) => venv(folder, "pytest"),
-                None => Some("pytest".to_owned()),
-            },
             (Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv, _) => None,
+            (Runner::Venv(folder), By::Unittest) => venv(folder, by.program()),
+            (Runner::Path, By::Unittest) => Some("python3".to_owned()),
+            (Runner::Venv(_) | Runner::Path, By::Pytest | By::Sphinx | By::MkDocs) => {
+                match self.own_program(by.program()) {
+                    Some(folder) => venv(folder, by.program()),
+                    None => Some(by.program().to_owned()),
+                }
+            }
         }
     }
 

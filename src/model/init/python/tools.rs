@@ -1,4 +1,4 @@
-//! The linters, formatters and documentation of a Python project, as they are configured. Pure.
+//! The linters and formatters of a Python project, as they are configured. Pure.
 
 use super::super::join;
 use super::super::offer::{Proposal, Role};
@@ -99,26 +99,5 @@ impl Project<'_> {
             self.configured("importlinter", &[".importlinter"]),
         );
         goals
-    }
-
-    /// Proposes that its documentation builds, into a folder that is nobody's.
-    pub(super) fn docs(&self) -> Option<Proposal> {
-        let (command, package, seen) = if self.has_file("mkdocs.yml") {
-            (
-                "mkdocs build --strict --quiet --site-dir",
-                "mkdocs",
-                "mkdocs.yml",
-            )
-        } else if self.has_file("docs/conf.py") {
-            ("sphinx-build -W -q docs", "sphinx", "docs/conf.py")
-        } else {
-            return None;
-        };
-        let command = format!("{command} \"$(mktemp -d)\"");
-        let goal = self.runs((Role::Docs, "docs-build"), &command, package);
-        Some(
-            goal.says("The documentation builds without a warning")
-                .seen_in(join(self.home, seen)),
-        )
     }
 }

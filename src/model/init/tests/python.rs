@@ -249,3 +249,67 @@ fn tox_and_nox_are_proposed_where_nothing_that_runs_does_the_same() {
         Some("tox is not installed: pip install tox")
     );
 }
+
+#[test]
+fn documentation_is_built_in_projects_of_any_kind_where_what_it_is_made_with_is_there() {
+    const MISSING: &[&str] = &[
+        "sphinx-build: myst_parser",
+        "sphinx-build: sphinxcontrib.bibtex",
+        "sphinx-build: furo",
+        "mkdocs: material",
+    ];
+    let sphinx = |text: &'static str| ("docs/source/conf.py", text);
+    let builds = |tool: &str| format!("4 docs-build: {tool} \"$(mktemp -d)\"");
+    let by_sphinx = builds("sphinx-build -W -q docs/source");
+    let by_mkdocs = builds("mkdocs build --strict --quiet --site-dir");
+    let bare = "extensions = [\n  'sphinx.ext.autodoc',  # 'x'\n  # 'myst_parser',\n  'own',\n]\n";
+    let myst = "extensions = ['sphinx.ext.autodoc', 'myst_parser']\n";
+    let bibtex = "extensions = [\"sphinxcontrib.bibtex\"]\n";
+    let theme = "html_theme = 'furo'\n";
+    let material = "site_name: a\ntheme:\n  palette: x\n  name: material\n";
+    for (files, expected, lacks) in [
+        (vec![("go.txt", ""), sphinx("")], &by_sphinx, None),
+        (vec![sphinx(bare), ("docs/own.py", "")], &by_sphinx, None),
+        (
+            vec![sphinx(myst)],
+            &by_sphinx,
+            Some("myst_parser is not installed: pip install myst-parser"),
+        ),
+        (
+            vec![sphinx(bibtex), ("docs/requirements.txt", "")],
+            &by_sphinx,
+            Some(
+                "sphinxcontrib.bibtex is not installed: pip install --requirement docs/requirements.txt",
+            ),
+        ),
+        (
+            vec![
+                sphinx(theme),
+                (
+                    "pyproject.toml",
+                    "[project]\nname = 'x'\n[project.optional-dependencies]\ndocs = ['furo']\n",
+                ),
+            ],
+            &by_sphinx,
+            Some("furo is not installed: pip install --editable '.[docs]'"),
+        ),
+        (vec![("mkdocs.yml", "")], &by_mkdocs, None),
+        (
+            vec![("mkdocs.yaml", material)],
+            &by_mkdocs,
+            Some("material is not installed: pip install mkdocs-material"),
+        ),
+    ] {
+        let found = propose(&Files::of(&files).without(MISSING), &PLAIN);
+        let docs = found.proposals.iter().find(|one| one.id == "docs-build");
+        assert_eq!(docs.unwrap().missing.as_deref(), lacks, "{files:?}");
+        assert_eq!(goals_in(&files), [expected.as_str()], "{files:?}");
+    }
+    let files = [sphinx(""), ("requirements/docs.txt", "")];
+    let found = propose(&Files::of(&files).without(&["sphinx-build"]), &PLAIN);
+    let why = found.lacking().next().unwrap().missing.as_deref();
+    assert_eq!(
+        why,
+        Some("sphinx-build is not installed: pip install --requirement requirements/docs.txt")
+    );
+}
