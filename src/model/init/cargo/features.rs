@@ -7,11 +7,15 @@ use serde_json::Value;
 
 use super::super::{Look, join};
 
-/// What features are called that only a nightly compiler can build.
-const OF_NIGHTLY: [&str; 4] = ["nightly", "unstable", "docsrs", "bench"];
 /// What keeps features from being built at once.
 static EXCLUSIVE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"cfg\(\s*all\([^\]]*\bfeature\b[^\]]*\)\s*\)\s*\]\s*(?:\w+::)?compile_error!")
+        .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// A feature of the compiler's that features of the package turn on, at the root of its sources.
+static OF_NIGHTLY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"cfg_attr\((?<when>[^#]*?)\bfeature\(")
         .expect("BUG: a pattern of ours is no pattern")
 });
 
@@ -27,61 +31,81 @@ pub(super) struct Features {
 impl Features {
     /// Reads what the manifest of the package in a folder says.
     pub(super) fn of(look: &dyn Look, home: &str, manifest: &Value) -> Features {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|path| join(home, path));
+        let roots = roots.iter().filter_map(|path| look.read(path));
+        let package = Package {
+            manifest,
+            roots: roots.collect::<Vec<_>>().join("\n"),
+        };
         Features {
-            of_docs: of_docs(manifest).unwrap_or_default(),
-            of_tests: of_tests(look, home, manifest),
+            of_docs: package.of_docs().unwrap_or_default(),
+            of_tests: package.of_tests(),
         }
     }
 }
 
-fn of_docs(manifest: &Value) -> Option<String> {
-    let settings = manifest.pointer("/package/metadata/docs/rs")?;
-    // What is told to the compiler may be what the features need.
-    let is_told = |key: &&str| {
-        let told = settings.get(*key).and_then(Value::as_array);
-        told.is_some_and(|told| !told.is_empty())
-    };
-    if ["cargo-args", "rustc-args"].iter().any(is_told) {
-        return None;
-    }
-    let says = |key: &str| settings.get(key).and_then(Value::as_bool) == Some(true);
-    if says("all-features") {
-        let all = manifest.get("features").and_then(Value::as_object);
-        let is_stable = all.is_none_or(|all| !all.keys().any(|name| is_of_nightly(name)));
-        return is_stable.then(|| " --all-features".to_owned());
-    }
-    let wished = texts(settings.get("features"));
-    let wished: Vec<&str> = wished
-        .into_iter()
-        .filter(|name| !is_of_nightly(name))
-        .collect();
-    let none = match says("no-default-features") {
-        true => " --no-default-features",
-        false => "",
-    };
-    Some(format!("{none}{}", option(&wished)))
+/// A package.
+struct Package<'a> {
+    manifest: &'a Value,
+    /// The text of the files at the root of its sources.
+    roots: String,
 }
 
-fn of_tests(look: &dyn Look, home: &str, manifest: &Value) -> String {
-    let by_default = by_default(manifest);
-    let targets = ["test", "example"].iter();
-    let targets = targets.filter_map(|kind| manifest.get(*kind)?.as_array());
-    let needed = targets
-        .flatten()
-        .map(|target| texts(target.get("required-features")));
-    // Those that need a nightly compiler are not built with another one.
-    let needed = needed.filter(|all| !all.iter().any(|name| is_of_nightly(name)));
-    let mut wished: Vec<&str> = Vec::new();
-    for name in needed.flatten() {
-        if !by_default.contains(&name) && !wished.contains(&name) {
-            wished.push(name);
+impl Package<'_> {
+    fn of_docs(&self) -> Option<String> {
+        let settings = self.manifest.pointer("/package/metadata/docs/rs")?;
+        // What is told to the compiler may be what the features need.
+        let is_told = |key: &&str| {
+            let told = settings.get(*key).and_then(Value::as_array);
+            told.is_some_and(|told| !told.is_empty())
+        };
+        if ["cargo-args", "rustc-args"].iter().any(is_told) {
+            return None;
+        }
+        let says = |key: &str| settings.get(key).and_then(Value::as_bool) == Some(true);
+        if says("all-features") {
+            let all = self.manifest.get("features").and_then(Value::as_object);
+            let mut names = all.into_iter().flatten().map(|(name, _)| name);
+            let is_stable = !names.any(|name| self.is_of_nightly(name));
+            return is_stable.then(|| " --all-features".to_owned());
+        }
+        let mut wished = texts(settings.get("features"));
+        wished.retain(|name| !self.is_of_nightly(name));
+        let none = match says("no-default-features") {
+            true => " --no-default-features",
+            false => "",
+        };
+        Some(format!("{none}{}", option(&wished)))
+    }
+
+    fn of_tests(&self) -> String {
+        let by_default = by_default(self.manifest);
+        let targets = ["test", "example"].iter();
+        let targets = targets.filter_map(|kind| self.manifest.get(*kind)?.as_array());
+        let needed = targets
+            .flatten()
+            .map(|target| texts(target.get("required-features")));
+        // Those that need a nightly compiler are not built with another one.
+        let needed = needed.filter(|all| !all.iter().any(|name| self.is_of_nightly(name)));
+        let mut wished: Vec<&str> = Vec::new();
+        for name in needed.flatten() {
+            if !by_default.contains(&name) && !wished.contains(&name) {
+                wished.push(name);
+            }
+        }
+        match !wished.is_empty() && EXCLUSIVE.is_match(&self.roots) {
+            true => String::new(),
+            false => option(&wished),
         }
     }
-    let roots = ["src/lib.rs", "src/main.rs"].map(|path| join(home, path));
-    let mut roots = roots.iter().filter_map(|path| look.read(path));
-    match !wished.is_empty() && roots.any(|text| EXCLUSIVE.is_match(&text)) {
-        true => String::new(),
-        false => option(&wished),
+
+    /// Says whether only a nightly compiler can build what a feature turns on.
+    fn is_of_nightly(&self, name: &str) -> bool {
+        let quoted = format!("\"{name}\"");
+        let mut turned_on = OF_NIGHTLY.captures_iter(&self.roots);
+        let mut words = name.split(['-', '_', '/']);
+        words.any(|word| matches!(word, "nightly" | "docsrs"))
+            || turned_on.any(|it| it["when"].contains(&quoted))
     }
 }
 
@@ -97,11 +121,6 @@ fn by_default(manifest: &Value) -> Vec<&str> {
         all.extend(new.collect::<Vec<_>>());
     }
     all
-}
-
-fn is_of_nightly(name: &str) -> bool {
-    let mut words = name.split(['-', '_', '/']);
-    words.any(|word| OF_NIGHTLY.contains(&word))
 }
 
 fn texts(value: Option<&Value>) -> Vec<&str> {
@@ -150,9 +169,13 @@ mod tests {
             ("all-features = true\n[features]\nnightly = []", ""),
             ("features = ['a;b', '$(x)']", ""),
             ("targets = []", ""),
+            ("features = ['unstable-doc']", " --features unstable-doc"),
+            ("features = ['a', 'odd']", " --features a"),
+            ("all-features = true\n[features]\nodd = []", ""),
         ] {
             let manifest = format!("[package.metadata.docs.rs]\n{settings}\n");
-            let (of_docs, of_tests) = options(&manifest, "");
+            let root = "#![cfg_attr(docsrs, feature(doc_cfg))]\n#![cfg_attr(\n    all(feature = \"odd\", x),\n    feature(test)\n)]\n";
+            let (of_docs, of_tests) = options(&manifest, root);
             assert_eq!((&*of_docs, &*of_tests), (expected, ""), "{settings}");
         }
     }

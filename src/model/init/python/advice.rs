@@ -235,8 +235,22 @@ impl Project<'_> {
             let words = words.filter(|word| !word.is_empty() && !word.contains(['{', '}', ':']));
             words.map(str::to_owned).collect::<Vec<_>>()
         };
-        declared.extras = words(all("extras"));
-        declared.groups = words(all("dependency_groups"));
+        // Of those for some factors only, those for tests: `tests: tests`.
+        let of_tests = |lines: Vec<String>| {
+            let own = lines
+                .into_iter()
+                .filter_map(|line| match line.split_once(": ") {
+                    Some((factors, rest)) => {
+                        let mut factors = factors.split([',', '-']);
+                        let is_meant = factors.any(|factor| FOR_TESTS.contains(&factor.trim()));
+                        is_meant.then(|| rest.to_owned())
+                    }
+                    None => Some(line),
+                });
+            own.collect::<Vec<_>>()
+        };
+        declared.extras = words(of_tests(all("extras")));
+        declared.groups = words(of_tests(all("dependency_groups")));
         for line in all("deps") {
             let line = line.split(" #").next().unwrap_or_default();
             let line = line.replace("{toxinidir}/", "").replace("{tox_root}/", "");

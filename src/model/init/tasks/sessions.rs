@@ -48,8 +48,8 @@ pub(in crate::model::init) fn propose(look: &dyn Look, tasks: &TaskFiles, found:
                 handed: Vec::new(),
             };
             let text = texts_of(&task).join("\n");
-            let told = told(found, role, &text, look.finds(program));
-            let why = told.or_else(|| no_goal(name, &text, &texts_of));
+            let stands_for = told(found, role, &text, look.finds(program));
+            let why = stands_for.or_else(|| no_goal(name, &text, &texts_of));
             if let Some(why) = why {
                 found.leave_out(format!("{file}: {name}: {why}"));
                 continue;
@@ -61,7 +61,12 @@ pub(in crate::model::init) fn propose(look: &dyn Look, tasks: &TaskFiles, found:
                 .seen_in(format!("{file}: {name}"))
                 .same_as(&[&format!("{program} {option} {word}")])
                 .needs(look, program, install);
-            found.proposals.push(held(tasks, goal));
+            let goal = held(tasks, goal);
+            // Of two that wait, the one that needs least is enough.
+            match told(found, role, &text, goal.missing.is_none()) {
+                Some(why) => found.leave_out(format!("{file}: {name}: {why}")),
+                None => found.proposals.push(goal),
+            }
         }
     }
 }
@@ -69,8 +74,9 @@ pub(in crate::model::init) fn propose(look: &dyn Look, tasks: &TaskFiles, found:
 /// Returns what an environment or session of this name is for: its role, its goal's id and what should hold.
 fn of_name(name: &str) -> Option<(Role, &'static str, &'static str)> {
     let plain = name.replace('_', "-");
+    let plain = plain.strip_prefix("py-").unwrap_or(&plain);
     let alike = ALIKE.iter().find(|(own, _)| *own == plain);
-    let plain = alike.map_or(plain.as_str(), |(_, name)| *name);
+    let plain = alike.map_or(plain, |(_, name)| *name);
     let mut all = NAMES.iter();
     let found = all.find(|(_, _, _, names)| names.contains(&plain));
     let (role, id, says, _) = found?;

@@ -28,24 +28,69 @@ pub(super) fn names(path: &str, file: &str) -> Vec<String> {
         let rest = begins.find_map(|it| name.strip_prefix(it));
         rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
     };
-    let (has_base, listed) = match &settings {
-        Settings::Sections(file) => (
-            !values(file, "testenv", "commands").is_empty(),
-            listed(file),
-        ),
-        Settings::Table(table) => (table::commands(table, "py").is_some(), table::listed(table)),
+    let (base, listed) = match &settings {
+        Settings::Sections(file) => (base(file), listed(file)),
+        Settings::Table(table) => {
+            let has_base = table::commands(table, "py").is_some();
+            let base = has_base.then(|| "py".to_owned());
+            (base.into_iter().collect(), table::listed(table))
+        }
     };
-    let base = has_base.then(|| "py".to_owned());
     let others = listed.into_iter().filter(|name| !is_version(name));
     base.into_iter().chain(others).collect()
+}
+
+/// Returns the environments that stand for those of each version of Python: `py`, or of several factors, as of `py3{11,12}-{tests,mypy}`,
+/// `py-tests` and `py-mypy`.
+fn base(file: &str) -> Vec<String> {
+    if text_of(file, "py").is_some() {
+        return vec!["py".to_owned()];
+    }
+    let mut found: Vec<String> = Vec::new();
+    for entry in entries(file) {
+        let mut depth = 0_usize;
+        let split = entry.split_once(|c| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == '-' && depth == 0
+        });
+        let is_of_version = |c: char| "py{},.-".contains(c) || c.is_ascii_digit();
+        let Some((_, rest)) = split.filter(|(version, _)| version.chars().all(is_of_version))
+        else {
+            continue;
+        };
+        let rest = rest.trim_matches(['{', '}']);
+        if rest.contains(['{', '}']) {
+            continue;
+        }
+        let all = rest
+            .split(',')
+            .map(|factor| format!("py-{}", factor.trim()));
+        for name in all.filter(|name| text_of(file, name).is_some()) {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
 }
 
 /// Returns the environments that are run where none is asked for; one of several factors, `py{311,312}-lint`, is called as a whole by
 /// nobody.
 fn listed(file: &str) -> Vec<String> {
+    let mut names = entries(file);
+    names.retain(|name| !name.contains(['{', '}']));
+    names
+}
+
+/// Returns what the list of environments holds, as it stands there.
+fn entries(file: &str) -> Vec<String> {
     let named = ["envlist", "env_list"].iter();
     let all = named.flat_map(|key| values(file, "tox", key));
-    let mut names = Vec::new();
+    let mut entries = Vec::new();
     for line in all {
         // What stands in braces holds commas of its own.
         let mut depth = 0_usize;
@@ -57,10 +102,10 @@ fn listed(file: &str) -> Vec<String> {
             }
             c == ',' && depth == 0
         });
-        names.extend(parts.map(str::trim).map(str::to_owned));
+        entries.extend(parts.map(str::trim).map(str::to_owned));
     }
-    names.retain(|name| !name.is_empty() && !name.contains(['{', '}']));
-    names
+    entries.retain(|entry| !entry.is_empty());
+    entries
 }
 
 /// Returns the commands of an environment as a file has them; without a name, the calls of those that are run where none is asked for.
@@ -90,8 +135,8 @@ fn text_of(file: &str, name: &str) -> Option<String> {
         name => {
             let own = values(file, &format!("testenv:{name}"), "commands");
             let commands = match own.is_empty() {
-                true => of_factors(name, values(file, "testenv", "commands")),
-                false => own.join("\n"),
+                true => of_factors(name, &whole(values(file, "testenv", "commands"))),
+                false => whole(own).join("\n"),
             };
             let commands = put_in(file, commands);
             let commands = commands.lines().map(|line| match line.strip_prefix('-') {
@@ -104,10 +149,28 @@ fn text_of(file: &str, name: &str) -> Option<String> {
     }
 }
 
+/// Returns lines of which one that goes on in the next is one with it.
+fn whole(lines: Vec<&str>) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in lines {
+        let (line, more) = match line.strip_suffix('\\') {
+            Some(line) => (line.trim_end(), true),
+            None => (line, false),
+        };
+        match whole.last_mut().filter(|_| goes_on) {
+            Some(last) => *last = format!("{last} {line}"),
+            None => whole.push(line.to_owned()),
+        }
+        goes_on = more;
+    }
+    whole
+}
+
 /// Returns the lines that an environment of this name has: all but those of other factors, `lint,docs: ruff check`.
-fn of_factors(name: &str, lines: Vec<&str>) -> String {
+fn of_factors(name: &str, lines: &[String]) -> String {
     let is_factor = |c: char| c.is_ascii_alphanumeric() || "-_.!,{}".contains(c);
-    let own = lines.into_iter().filter_map(|line| {
+    let own = lines.iter().map(String::as_str).filter_map(|line| {
         let Some((factors, rest)) = line.split_once(": ") else {
             return Some(line);
         };
@@ -209,6 +272,13 @@ mod tests {
         assert_eq!(names("pyproject.toml", legacy), ["py", "docs"]);
         assert!(names("pyproject.toml", "[tool.x]\n").is_empty());
         assert!(names("tox.ini", "[tox]\nenvlist = py3\n").is_empty());
+        let factors = "[tox]\nenvlist = lint, py3{11-14}-{tests,mypy}\n  3.1{0,3}-tests-{a,b}\n[testenv]\ncommands =\n  \
+            tests: pytest \\\n      --cov \\\n      {posargs}\n  mypy: mypy .\n";
+        assert_eq!(names("tox.ini", factors), ["py-tests", "py-mypy", "lint"]);
+        assert_eq!(
+            text_of(factors, "py-tests").as_deref(),
+            Some("pytest --cov ")
+        );
     }
 
     #[test]
