@@ -455,6 +455,14 @@ impl<'a> Project<'a> {
             .seen_in("pytest-cov, coverage");
         // pytest-cov is no program; what it brings is.
         let is_by_hand = matches!(self.runner, Runner::Venv(_) | Runner::Path);
+        // What runs the tests in an environment of its own has it there, or not at all.
+        let is_elsewhere = !is_by_hand && self.names("pytest") && !self.names("pytest-cov");
+        let goal = match is_elsewhere {
+            true => {
+                goal.lacks("pytest-cov is not among the packages that the project's tests have")
+            }
+            false => goal,
+        };
         let goal = match is_by_hand && self.own_program("coverage").is_none() {
             true => goal.needs(self.look, "coverage", "pip install pytest-cov"),
             false => goal,

@@ -33,6 +33,14 @@ impl By {
             By::MkDocs => "mkdocs",
         }
     }
+
+    /// Returns the package that brings it.
+    fn package(self) -> &'static str {
+        match self {
+            By::Sphinx => "sphinx",
+            By::Pytest | By::Unittest | By::MkDocs => self.program(),
+        }
+    }
 }
 
 impl Project<'_> {
@@ -74,16 +82,20 @@ impl Project<'_> {
             let is_tracked = self.look.has_below(&join(self.home, folder));
             Some(program).filter(|_| !is_tracked)
         };
+        // By these it runs only where it is one of the packages that they install.
+        let is_brought = match self.runner {
+            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv => true,
+            Runner::Venv(_) | Runner::Path => false,
+        };
         match (self.runner, by) {
-            (Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv, _) => None,
             (Runner::Venv(folder), By::Unittest) => venv(folder, by.program()),
-            (Runner::Path, By::Unittest) => Some("python3".to_owned()),
-            (Runner::Venv(_) | Runner::Path, By::Pytest | By::Sphinx | By::MkDocs) => {
-                match self.own_program(by.program()) {
-                    Some(folder) => venv(folder, by.program()),
-                    None => Some(by.program().to_owned()),
-                }
-            }
+            (_, By::Unittest) if is_brought => None,
+            (_, By::Unittest) => Some("python3".to_owned()),
+            (_, By::Pytest | By::Sphinx | By::MkDocs) => match self.own_program(by.program()) {
+                _ if is_brought && self.names(by.package()) => None,
+                Some(folder) => venv(folder, by.program()),
+                None => Some(by.program().to_owned()),
+            },
         }
     }
 

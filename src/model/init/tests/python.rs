@@ -170,6 +170,16 @@ fn what_is_advised_to_be_installed_is_what_the_project_declares_for_its_tests() 
         ),
         (
             vec![
+                PROJECT,
+                (
+                    "tox.ini",
+                    "[testenv]\ndependency_groups =\n  tests: tests\n  mypy: typing\n",
+                ),
+            ],
+            "--editable . --group tests",
+        ),
+        (
+            vec![
                 ("requirements.txt", "rich\n"),
                 ("requirements-dev.txt", "hypothesis\n"),
             ],
@@ -223,6 +233,18 @@ fn tox_and_nox_are_proposed_where_nothing_that_runs_does_the_same() {
         ),
         (vec![table, TEST], MISSING, &["9 tests-pass: tox -q -e py"]),
         (vec![table, TEST], &["pytest: hypothesis", "tox"], &[]),
+        // One that waits is no better than another one.
+        (
+            vec![
+                (
+                    "pyproject.toml",
+                    "[tool.tox.env_run_base]\ncommands = [['odd', 'pytest']]\n",
+                ),
+                TEST,
+            ],
+            MISSING,
+            &[],
+        ),
         // Of two that could, one is enough.
         (
             vec![table, nox, ("a/check.py", "")],
@@ -312,4 +334,26 @@ fn documentation_is_built_in_projects_of_any_kind_where_what_it_is_made_with_is_
         why,
         Some("sphinx-build is not installed: pip install --requirement requirements/docs.txt")
     );
+}
+
+#[test]
+fn coverage_waits_where_what_runs_the_tests_does_not_bring_it() {
+    let with = |cov: &str| {
+        let pyproject = format!(
+            "[project]\nname = 'x'\n[dependency-groups]\ndev = ['pytest'{cov}]\n[tool.coverage.run]\n"
+        );
+        let files = [
+            ("pyproject.toml", &*pyproject),
+            ("uv.lock", ""),
+            ("tests/test_a.py", "import pytest\n"),
+        ];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let mut all = found.proposals.into_iter();
+        all.find(|one| one.id == "coverage-floor").unwrap()
+    };
+    let brought = with(", 'pytest-cov'");
+    let check = "uv run --locked pytest -q --cov --cov-report=term";
+    assert_eq!((&*brought.check, brought.missing), (check, None));
+    let why = "pytest-cov is not among the packages that the project's tests have";
+    assert_eq!(with("").missing.as_deref(), Some(why));
 }
