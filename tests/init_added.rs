@@ -1,5 +1,8 @@
 //! `evolve init --add`: what it adds to a file that is there, and what it says of that.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use insta::assert_snapshot;
 
 use crate::init::{ids, with};
@@ -72,4 +75,30 @@ fn what_waits_for_a_look_is_appended_commented_out() {
         "{said}"
     );
     assert_eq!(ids(&repo), known);
+}
+
+#[test]
+fn a_goal_that_waits_for_something_else_by_now_says_so_in_the_file() {
+    let package = "{\"scripts\": {\"test\": \"jest\"}, \"devDependencies\": {\"jest\": \"1\"}}\n";
+    let files = [("package.json", package), (".gitignore", "/node_modules\n")];
+    let repo = with(&files, &[]);
+    repo.answer(&["init", "--no-measure"]);
+    let before = repo.read("GOALS.yaml");
+    let head = "  # package.json: scripts.test; not now: npm is not installed\n";
+    assert!(before.contains(head), "{before}");
+    let mine = before.replace("metric: covered lines, percent", "metric: mine");
+    repo.write("GOALS.yaml", &mine);
+    let npm = repo.outside().join("bin/npm");
+    fs::write(&npm, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(npm, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = repo.answer(&["init", "--add"]);
+    assert!(!said.contains("something else"), "{said}");
+    assert_eq!(repo.read("GOALS.yaml"), mine);
+    let said = repo.answer(&["init", "--add", "--write"]);
+    let line = "1 goal that is commented out in GOALS.yaml waits for something else now\n";
+    assert!(said.ends_with(line), "{said}");
+    let why = "  # package.json: scripts.test; not now: the packages of package.json are not installed: npm install\n";
+    assert_eq!(repo.read("GOALS.yaml"), mine.replace(head, why));
+    let again = repo.answer(&["init", "--add", "--write"]);
+    assert!(!again.contains("something else"), "{again}");
 }

@@ -127,6 +127,9 @@ impl Call<'_> {
             let page = view::lacks(&found, &goals, width::of_terminal());
             self.global.say(&page);
             self.say_of_ci(&found);
+            if self.options.write {
+                self.append((&goals, &found), &[])?;
+            }
             return Ok(0);
         }
         let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
@@ -140,7 +143,7 @@ impl Call<'_> {
                 .say("to append them to the file: the same with --write\n");
             return Ok(0);
         }
-        self.append(&goals, &all)?;
+        self.append((&goals, &found), &all)?;
         self.global.say(&view::appended(counts, &self.file.shown));
         match ids.is_empty() {
             true => Ok(0),
@@ -165,16 +168,25 @@ impl Call<'_> {
         }
     }
 
-    fn append(&self, goals: &Goals, new: &[init::Proposal]) -> Result<()> {
+    /// Appends goals to the file, and brings the reasons up to date of those that are commented out there.
+    fn append(&self, (goals, found): (&Goals, &Found), new: &[init::Proposal]) -> Result<()> {
         let shown = &self.file.shown;
-        let whole = init::appended(&self.text()?, goals, new).ok_or_else(|| {
-            Error::usage(format!(
-                "cannot append to {shown} and leave the rest as it is"
-            ))
-            .hint("copy the goals from above to where they belong")
-        })?;
-        refuse_beside_loop(self.repo)?;
-        files::rewrite(&self.file.path, whole.as_bytes())
+        let (text, changed) = init::with_reasons(&self.text()?, goals, found);
+        let whole = match new.is_empty() {
+            true => text,
+            false => init::appended(&text, goals, new).ok_or_else(|| {
+                Error::usage(format!(
+                    "cannot append to {shown} and leave the rest as it is"
+                ))
+                .hint("copy the goals from above to where they belong")
+            })?,
+        };
+        if changed > 0 || !new.is_empty() {
+            refuse_beside_loop(self.repo)?;
+            files::rewrite(&self.file.path, whole.as_bytes())?;
+        }
+        self.global.say(&view::reasons(changed, shown));
+        Ok(())
     }
 
     /// Looks at the repository with the user's wishes: flags, else answers, else what is built in.

@@ -61,6 +61,19 @@ pub fn appended((new, waiting): (usize, usize), shown: &str) -> String {
     format!("appended {what} to {shown}\n")
 }
 
+/// Says that goals which are commented out in a file have other reasons now; nothing if there are none.
+pub fn reasons(changed: usize, shown: &str) -> String {
+    match changed {
+        0 => String::new(),
+        1 => format!("1 goal that is commented out in {shown} waits for something else now\n"),
+        changed => {
+            format!(
+                "{changed} goals that are commented out in {shown} wait for something else now\n"
+            )
+        }
+    }
+}
+
 /// Names what a file that has all other goals could have, were it installed.
 pub fn lacks(found: &Found, file: &Goals, width: Option<usize>) -> String {
     let of_file = |one: &Proposal| file.find(&one.id).is_some();

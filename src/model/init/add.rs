@@ -2,7 +2,7 @@
 //! commented out and that are there now. Pure.
 
 use super::offer::TOLD;
-use super::render::{NOT_NOW, commented};
+use super::render::{NOT_NOW, commented, head};
 use super::same::GAVE_WAY;
 use super::settle::Ids;
 use super::{Found, Proposal, goals, same};
@@ -104,25 +104,60 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
     ways.find(|whole| is_as_before(whole, file, &run))
 }
 
+/// Returns the file with the reasons that hold now above the goals that `init` wrote commented out, as it wrote them, and how many of
+/// these were others.
+pub fn with_reasons(text: &str, file: &Goals, found: &Found) -> (String, usize) {
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let mut count = 0;
+    for one in found.lacking() {
+        let block = commented(one, "");
+        let mut places = 0..lines.len();
+        let Some(at) = places.find(|at| is_block(&lines[*at..], &block)) else {
+            continue;
+        };
+        let indent = " ".repeat(indent_of(&lines[at]));
+        let line = head(one, one.missing.as_deref().unwrap_or_default(), &indent);
+        let end = lines[at].trim_end().len();
+        if lines[at][..end] != line {
+            lines[at].replace_range(..end, &line);
+            count += 1;
+        }
+    }
+    let whole = lines.concat();
+    match is_as_before(&whole, file, &[]) {
+        true => (whole, count),
+        false => (text.to_owned(), 0),
+    }
+}
+
+/// Says whether a line is one that stands above a goal that is commented out.
+fn is_head_of_one(line: &str) -> bool {
+    line.trim_start().starts_with("# ") && line.contains(NOT_NOW)
+}
+
+/// Says whether lines begin with the one above a goal that is commented out, and with that goal; what goes on was not written so.
+fn is_block(lines: &[impl AsRef<str>], block: &[String]) -> bool {
+    let mut lines = lines.iter().map(AsRef::as_ref).map(str::trim);
+    let is_head = lines.next().is_some_and(is_head_of_one);
+    is_head
+        && block
+            .iter()
+            .all(|of_block| lines.next() == Some(of_block.trim()))
+        && lines.next().is_none_or(str::is_empty)
+}
+
 /// Takes out the goals that `init` wrote commented out, as it wrote them, and that are there now.
 fn without_comments_of(text: &str, new: &[Proposal], indent: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     for one in new {
         let block = commented(one, indent);
-        let is_block = |lines: &[&str]| {
-            let is_head = lines[0].trim_start().starts_with("# ") && lines[0].contains(NOT_NOW);
-            let mut pairs = lines[1..].iter().zip(&block);
-            is_head && pairs.all(|(line, of_block)| line.trim_end() == of_block)
-        };
-        let Some(at) = lines.windows(block.len() + 1).position(is_block) else {
+        let mut places = 0..lines.len();
+        let Some(at) = places.find(|at| is_block(&lines[*at..], &block)) else {
             continue;
         };
         let end = at + 1 + block.len();
-        let is_gap = lines.get(end).is_some_and(|line| line.trim().is_empty());
-        // What goes on was not written so.
-        if is_gap || end == lines.len() {
-            lines.drain(at..end + usize::from(is_gap));
-        }
+        let is_gap = end < lines.len();
+        lines.drain(at..end + usize::from(is_gap));
     }
     lines.concat()
 }

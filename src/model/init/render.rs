@@ -67,15 +67,18 @@ fn goal(one: &Proposal, indent: &str) -> String {
             });
             format!("{indent}# {source}\n{}", lines.collect::<String>())
         }
-        Some(missing) => {
-            let head = format!("{indent}# {source}{NOT_NOW}{}", comment(missing));
-            [head]
-                .into_iter()
-                .chain(commented(one, indent))
-                .map(|line| line + "\n")
-                .collect()
-        }
+        Some(missing) => [head(one, missing, indent)]
+            .into_iter()
+            .chain(commented(one, indent))
+            .map(|line| line + "\n")
+            .collect(),
     }
+}
+
+/// Returns the line above a goal that is commented out, which says why it is.
+pub(super) fn head(one: &Proposal, missing: &str, indent: &str) -> String {
+    let source = comment(&one.source);
+    format!("{indent}# {source}{NOT_NOW}{}", comment(missing))
 }
 
 /// Returns the lines of a goal that is commented out, below the one that says why.
