@@ -52,7 +52,8 @@ fn is_told(one: &Proposal, file: &Goals) -> bool {
             folder => check.contains(folder),
         };
         let measures = goal.continuous.is_some();
-        goal.check.trim() == one.check.trim() || (is_same && is_there && measures == is_measured)
+        let is_check = goal.check.trim() == one.check.trim();
+        is_check && (measures || !is_measured) || is_same && is_there && measures == is_measured
     })
 }
 

@@ -47,13 +47,14 @@ fn is_plain(one: &Proposal) -> bool {
         && one.check.chars().all(is_shown)
 }
 
-/// Drops goals with the same check, and gives those with the same id others.
+/// Drops goals that the same command tells in the same way, and gives those with the same id others.
 fn once_each(all: Vec<Proposal>) -> Vec<Proposal> {
     let mut checks = HashSet::new();
     let mut ids = Ids::default();
     let mut kept: Vec<Proposal> = Vec::new();
     for mut one in all {
-        if !checks.insert(one.check.clone()) {
+        // Of one command the exit code may count, and the number that it measures.
+        if !checks.insert((one.check.clone(), one.measured.is_some())) {
             continue;
         }
         one.id = ids.take(&one.id, &one.source);

@@ -1,9 +1,28 @@
 //! How much the tests of a package of Node's run, by what it is set up for. Pure.
 
+use std::collections::BTreeSet;
+
+use super::super::called::Task;
 use super::super::offer::Role;
 use super::super::tasks::TaskFiles;
-use super::super::{Found, Look, Wishes, join, json};
+use super::super::{Found, Look, Wishes, join, json, writers};
 use super::{Package, TABLE, cannot_be_a_goal};
+use crate::model::check;
+
+/// Programs that run tests.
+const RUNNERS: [&str; 11] = [
+    "ava",
+    "cypress",
+    "jasmine",
+    "jest",
+    "karma",
+    "mocha",
+    "playwright",
+    "tap",
+    "tape",
+    "uvu",
+    "vitest",
+];
 
 /// Proposes that tests run enough of it.
 pub(super) fn propose(
@@ -15,6 +34,15 @@ pub(super) fn propose(
     let test = package
         .script("test")
         .filter(|text| cannot_be_a_goal((package, tasks), "test", text).is_none());
+    if let Some(runners) = test.and_then(|test| parts((package, tasks), test)) {
+        let path = join(&package.home, "package.json");
+        let why = format!(
+            "each of {} measures a part of the tests only",
+            runners.join(", ")
+        );
+        found.leave_out(format!("{path}: coverage: {why}"));
+        return;
+    }
     let run = |command: &str| {
         package
             .runs(look, (Role::Coverage, "coverage-floor"), command)
@@ -59,6 +87,24 @@ pub(super) fn propose(
         .covers((own, wishes.coverage), TABLE)
         .same_as(&["--coverage", "coverage"]);
     found.proposals.push(goal);
+}
+
+/// Returns the programs that run the tests of a script, if there are several and nothing measures around them all.
+fn parts((package, tasks): (&Package, &TaskFiles), test: &str) -> Option<Vec<String>> {
+    let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
+    let runner = |one: &check::Done| {
+        let mut words = one.words.iter().map(String::as_str);
+        let is_of_node = one.words[0] == "node" && words.clone().any(|word| word == "--test");
+        let named = words.find(|word| RUNNERS.contains(&check::program_name(word)));
+        let named = named.map(|word| check::program_name(word).to_owned());
+        named.or_else(|| is_of_node.then(|| "node --test".to_owned()))
+    };
+    let reached = writers::reached(test, &texts_of);
+    let runners: BTreeSet<String> = reached.iter().filter_map(runner).collect();
+    let mut words = test.split_whitespace();
+    let is_one = !test.contains(['&', ';', '|', '\n']);
+    let is_measured = is_one && words.any(|word| matches!(word, "c8" | "nyc"));
+    (runners.len() > 1 && !is_measured).then(|| runners.into_iter().collect())
 }
 
 /// Returns the floor that the project sets itself.

@@ -539,3 +539,39 @@ fn cargo_is_told_the_features_that_the_project_tests_and_documents_itself_with()
         assert!(goals.contains(run), "{goals}");
     }
 }
+
+#[test]
+fn coverage_of_tests_that_two_programs_run_makes_no_goal_unless_one_measures_around_both() {
+    for (scripts, expected) in [
+        (r#""test": "jest && node --test""#, None),
+        (
+            r#""test": "npm run unit && npm run e2e", "unit": "jest --coverage", "e2e": "npx playwright test""#,
+            None,
+        ),
+        (
+            r#""test": "eslint . && jest""#,
+            Some("npx --no-install jest --coverage --coverageReporters=text"),
+        ),
+        (
+            r#""test": "c8 npm run all", "all": "mocha && node --test""#,
+            Some("npm test --silent"),
+        ),
+    ] {
+        let package =
+            format!(r#"{{"scripts": {{{scripts}}}, "devDependencies": {{"jest": "1"}}}}"#);
+        let files = [
+            ("package.json", &*package),
+            ("!node_modules", ""),
+            ("!node_modules/.bin/jest", ""),
+        ];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let mut all = found.proposals.iter();
+        let floor = all.find(|one| one.measured.is_some());
+        assert_eq!(floor.map(|one| one.check.as_str()), expected, "{scripts}");
+        let is_named = found
+            .left_out
+            .iter()
+            .any(|line| line.contains(": coverage: each of "));
+        assert_eq!(is_named, expected.is_none(), "{scripts}");
+    }
+}
