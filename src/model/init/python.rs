@@ -414,23 +414,26 @@ impl<'a> Project<'a> {
         if !name.starts_with("test") {
             place.push_str(" -p '*_test.py'");
         }
-        let python = match self.runner {
-            Runner::Venv(folder) => format!("{folder}/bin/python"),
-            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
-                "python3".to_owned()
-            }
+        let by = |python: &str| {
+            let check = format!("{python} -m unittest discover{place}");
+            Proposal::new(Role::Test, "tests-pass", self.home, check)
         };
-        let check = format!("{python} -m unittest discover{place}");
-        let goal = Proposal::new(Role::Test, "tests-pass", self.home, check)
-            .says("All tests pass")
+        let install = |runner: &str| format!("see its documentation, or `pip install {runner}`");
+        let of_its_own = |runner: &str, words: &str| {
+            let goal = by(&format!("{runner} {words} python"));
+            goal.needs(self.look, runner, &install(runner))
+        };
+        let goal = match self.runner {
+            Runner::Uv => of_its_own("uv", "run --locked"),
+            Runner::Poetry => of_its_own("poetry", "run"),
+            Runner::Pdm => of_its_own("pdm", "run"),
+            Runner::Pipenv => of_its_own("pipenv", "run"),
+            Runner::Venv(folder) => by(&format!("{folder}/bin/python")),
+            Runner::Path => by("python3").needs(self.look, "python3", "see https://www.python.org"),
+        };
+        goal.says("All tests pass")
             .seen_in(test)
-            .same_as(&["unittest", "pytest", "tox -e py"]);
-        match self.runner {
-            Runner::Venv(_) => goal,
-            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
-                goal.needs(self.look, "python3", "see https://www.python.org")
-            }
-        }
+            .same_as(&["unittest", "pytest", "tox -e py"])
     }
 
     fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {

@@ -58,7 +58,7 @@ pub(in crate::model::init) fn propose(look: &dyn Look, tasks: &TaskFiles, found:
             let word = shell_word(name);
             let goal = Proposal::new(role, id, "", format!("{call} {word}"))
                 .says(says)
-                .seen_in(format!("{file}: {name}"))
+                .seen_in(format!("{program}, {file}: {name}"))
                 .same_as(&[&format!("{program} {option} {word}")])
                 .needs(look, program, install);
             let goal = held(tasks, goal);

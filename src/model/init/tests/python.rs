@@ -357,3 +357,26 @@ fn coverage_waits_where_what_runs_the_tests_does_not_bring_it() {
     let why = "pytest-cov is not among the packages that the project's tests have";
     assert_eq!(with("").missing.as_deref(), Some(why));
 }
+
+#[test]
+fn unittest_runs_where_the_projects_packages_are() {
+    let case = ("tests/test_a.py", "import unittest\n");
+    for (lock, expected) in [
+        ("uv.lock", "uv run --locked python"),
+        ("poetry.lock", "poetry run python"),
+        ("pdm.lock", "pdm run python"),
+        ("Pipfile.lock", "pipenv run python"),
+        ("other", "python3"),
+    ] {
+        let files = [("pyproject.toml", ""), (lock, ""), case];
+        let expected = format!("9 tests-pass: {expected} -m unittest discover -s tests");
+        assert_eq!(goals_in(&files), [expected]);
+    }
+    // A second goal of this name is called by who runs it.
+    let table = (
+        "pyproject.toml",
+        "[tool.tox.env_run_base]\ncommands = [['pytest', '-q']]\n",
+    );
+    let files = Files::of(&[table, ("uv.lock", ""), case]).without(&["uv"]);
+    assert_eq!(goals_of(&files, &PLAIN), ["9 tox-tests-pass: tox -q -e py"]);
+}
