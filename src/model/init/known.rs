@@ -4,6 +4,7 @@
 mod asked;
 mod checkers;
 mod interpreters;
+mod javascript;
 mod jvm;
 mod modes;
 mod programs;
@@ -384,8 +385,15 @@ impl Command<'_> {
         match () {
             () if !is_there && !self.builds() => Known::Lacks(file.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, rest, does)),
+            () if self.only_reads(&path, name) => Known::Yes,
             () => self.knows_script_by_name(dir, file, (name, rest)),
         }
+    }
+
+    /// Says whether a file is a script that is known to look only.
+    fn only_reads(&self, path: &str, name: &str) -> bool {
+        let text = self.look.read(path).filter(|_| has(self.look, path));
+        text.is_some_and(|text| javascript::only_reads(name, &text))
     }
 
     /// Says whether pytest is to work in a folder, which it empties first, that is not its own.

@@ -575,3 +575,20 @@ fn coverage_of_tests_that_two_programs_run_makes_no_goal_unless_one_measures_aro
         assert_eq!(is_named, expected.is_none(), "{scripts}");
     }
 }
+
+#[test]
+fn a_script_of_javascript_that_only_looks_runs_at_once() {
+    let package = r#"{"scripts": {"test": "node scripts/a.mjs"}}"#;
+    for (text, waits) in [
+        (
+            "import fs from 'fs';\nprocess.exit(fs.existsSync('a') ? 0 : 1);\n",
+            false,
+        ),
+        ("import fs from 'fs';\nfs.writeFileSync('a', 'b');\n", true),
+    ] {
+        let files = [("package.json", package), ("scripts/a.mjs", text)];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let tests = found.proposals.iter().find(|one| one.id == "tests-pass");
+        assert_eq!(tests.unwrap().missing.is_some(), waits, "{text}");
+    }
+}
