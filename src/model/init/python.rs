@@ -243,33 +243,6 @@ impl<'a> Project<'a> {
         VENVS.into_iter().find(|venv| has(venv))
     }
 
-    /// Says that what runs comes from anywhere: the project and what it needs may be nowhere in there.
-    fn note_on_environment(&self, found: &mut Found) {
-        let is_active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
-            .iter()
-            .any(|it| self.look.is_set(it));
-        if self.runner != Runner::Path || is_active {
-            return;
-        }
-        let is_tested = |one: &&Proposal| one.role == Role::Test && one.folder == self.home;
-        let tests = found.proposals.iter().find(is_tested);
-        let calls_pytest =
-            |one: &Proposal| one.missing.is_none() && !one.check.contains("unittest");
-        let then = match tests.is_some_and(calls_pytest) {
-            true => "write .venv/bin/pytest for pytest in GOALS.yaml",
-            false => "evolve init --add --write",
-        };
-        let what = self.to_install(None, true);
-        found.notes.push(format!(
-            "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
-             python3 -m venv .venv && .venv/bin/pip install {what}, then {then}",
-            match self.home {
-                "" => "the project",
-                home => home,
-            }
-        ));
-    }
-
     /// Returns what makes uv bring the group or extra that a package is in.
     fn groups(&self, package: &str) -> String {
         let lists = |at: &str| {

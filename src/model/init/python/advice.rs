@@ -6,7 +6,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::ini::{keys, values};
-use super::super::{has, join, split, text_at};
+use super::super::offer::{Proposal, Role};
+use super::super::{Found, has, join, split, text_at};
 use super::{Project, Runner, names};
 use crate::model::text::shell_word;
 
@@ -55,6 +56,33 @@ impl Project<'_> {
             None => true,
         };
         (is_told && !words.is_empty()).then(|| format!("{} install {words}", self.pip()))
+    }
+
+    /// Says that what runs comes from anywhere: the project and what it needs may be nowhere in there.
+    pub(super) fn note_on_environment(&self, found: &mut Found) {
+        let is_active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
+            .iter()
+            .any(|it| self.look.is_set(it));
+        if self.runner != Runner::Path || is_active {
+            return;
+        }
+        let is_tested = |one: &&Proposal| one.role == Role::Test && one.folder == self.home;
+        let tests = found.proposals.iter().find(is_tested);
+        let calls_pytest =
+            |one: &Proposal| one.missing.is_none() && !one.check.contains("unittest");
+        let then = match tests.is_some_and(calls_pytest) {
+            true => "write .venv/bin/pytest for pytest in GOALS.yaml",
+            false => "evolve init --add --write",
+        };
+        let what = self.to_install(None, true);
+        found.notes.push(format!(
+            "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
+             python3 -m venv .venv && .venv/bin/pip install {what}, then {then}",
+            match self.home {
+                "" => "the project",
+                home => home,
+            }
+        ));
     }
 
     /// Returns the pip of the project's own environment, else that of the PATH.
