@@ -440,7 +440,10 @@ impl<'a> Project<'a> {
             false => goal,
         };
         let goal = match is_by_hand && self.own_program("coverage").is_none() {
-            true => goal.needs(self.look, "coverage", "pip install pytest-cov"),
+            true => {
+                let install = format!("{} install pytest-cov", self.pip());
+                goal.needs(self.look, "coverage", &install)
+            }
             false => goal,
         };
         Proposal {

@@ -7,6 +7,8 @@ use crate::model::text;
 
 /// How far goals are indented in a new file.
 const INDENT: &str = "  ";
+/// How much of a text stands in a comment.
+const COMMENT: usize = 160;
 /// What stands between where a goal was found and what it lacks.
 pub(super) const NOT_NOW: &str = "; not now: ";
 
@@ -78,7 +80,9 @@ fn goal(one: &Proposal, indent: &str) -> String {
 /// Returns the line above a goal that is commented out, which says why it is.
 pub(super) fn head(one: &Proposal, missing: &str, indent: &str) -> String {
     let source = comment(&one.source);
-    format!("{indent}# {source}{NOT_NOW}{}", comment(missing))
+    // It may be a command that somebody is to run.
+    let missing = text::cut(&text::clean_line(missing), 2 * COMMENT);
+    format!("{indent}# {source}{NOT_NOW}{missing}")
 }
 
 /// Returns the lines of a goal that is commented out, below the one that says why.
@@ -91,7 +95,7 @@ pub(super) fn commented(one: &Proposal, indent: &str) -> Vec<String> {
 
 /// Returns text that stays on its line of a comment.
 fn comment(text: &str) -> String {
-    text::cut(&text::clean_line(text), 160)
+    text::cut(&text::clean_line(text), COMMENT)
 }
 
 fn lines(one: &Proposal) -> Vec<String> {

@@ -109,15 +109,50 @@ impl Project<'_> {
             return Some(format!("--editable {project}"));
         }
         let group = wished.iter().find(|name| has(&groups, name))?;
-        Some(format!("--group {}", self.group(group)))
+        Some(self.group(group))
     }
 
-    /// Returns a group as pip is told of it from the root.
+    /// Returns a group as pip is told of it from the root: by its packages where these are few, for groups are known to pip only since 25.1.
     fn group(&self, name: &str) -> String {
-        shell_word(match self.home {
+        let mut packages = Vec::new();
+        self.packages_of(name, &mut vec![], &mut packages);
+        if (1..=MOST_NAMED).contains(&packages.len()) {
+            let words: Vec<String> = packages.iter().map(shell_word).collect();
+            return words.join(" ");
+        }
+        let group = match self.home {
             "" => name.to_owned(),
             home => format!("{}:{name}", join(home, "pyproject.toml")),
-        })
+        };
+        format!("--group {}", shell_word(group))
+    }
+
+    /// Adds the packages of a group, and of the groups that it includes.
+    fn packages_of(&self, name: &str, seen: &mut Vec<String>, packages: &mut Vec<String>) {
+        let plain = |name: &str| name.to_lowercase().replace(['_', '.'], "-");
+        if seen.contains(&plain(name)) {
+            return;
+        }
+        seen.push(plain(name));
+        let groups = self
+            .pyproject
+            .get("dependency-groups")
+            .and_then(Value::as_object);
+        let mut groups = groups.into_iter().flatten();
+        let list = groups.find(|(group, _)| plain(group) == plain(name));
+        for one in list
+            .and_then(|(_, list)| list.as_array())
+            .into_iter()
+            .flatten()
+        {
+            match (one.as_str(), text_at(one, "/include-group")) {
+                (Some(package), _) if !packages.iter().any(|it| it == package) => {
+                    packages.push(package.to_owned());
+                }
+                (None, Some(other)) => self.packages_of(other, seen, packages),
+                (Some(_), _) | (None, None) => {}
+            }
+        }
     }
 
     /// Returns what stands behind `pip install`.
@@ -139,7 +174,7 @@ impl Project<'_> {
             ));
         }
         for group in &declared.groups {
-            words.push(format!("--group {}", self.group(group)));
+            words.push(self.group(group));
         }
         let lists = declared.lists.iter();
         words.extend(lists.map(|path| format!("--requirement {}", shell_word(path))));

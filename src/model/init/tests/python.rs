@@ -123,14 +123,22 @@ fn what_is_advised_to_be_installed_is_what_the_project_declares_for_its_tests() 
                 "pyproject.toml",
                 "[project]\nname = 'x'\n[dependency-groups]\ndev = ['ruff']\ntest = ['hypothesis']\n",
             )],
-            "--editable . --group test",
+            "--editable . hypothesis",
         ),
         (
             vec![(
                 "pyproject.toml",
                 "[project]\nname = 'x'\n[dependency-groups]\ndev = ['ruff']\nfuzz = ['hypothesis']\n",
             )],
-            "--editable . --group dev --group fuzz",
+            "--editable . ruff hypothesis",
+        ),
+        (
+            vec![(
+                "pyproject.toml",
+                "[project]\nname = 'x'\n[dependency-groups]\ntest_a = ['pytest>=8', {include-group = 'tests'}]\n\
+                    tests = ['hypothesis', {include-group = 'test-a'}]\n",
+            )],
+            "--editable . hypothesis 'pytest>=8'",
         ),
         (vec![("setup.py", setup)], "--editable '.[testing]'"),
         (
