@@ -28,7 +28,7 @@ pub(super) struct InitOptions {
     /// Propose the goals that the file lacks; on a terminal, append them where you say so
     #[arg(long)]
     pub(super) add: bool,
-    /// With --add: append them without asking; nothing else of the file changes
+    /// With --add: append them without asking; nothing that you wrote in the file changes
     #[arg(long, requires = "add")]
     pub(super) write: bool,
     /// Make goals of what GitHub's workflows and GitLab's jobs run [default: asked, else false]
