@@ -1,4 +1,4 @@
-//! `evolve init --add`: what it adds to a file that is there, and what it says of that.
+//! `evolve init --add`: what it adds to a file that is there, and what it says of that. And whom `init` asks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -101,4 +101,24 @@ fn a_goal_that_waits_for_something_else_by_now_says_so_in_the_file() {
     assert_eq!(repo.read("GOALS.yaml"), mine.replace(head, why));
     let again = repo.answer(&["init", "--add", "--write"]);
     assert!(!again.contains("something else"), "{again}");
+}
+
+#[test]
+fn a_python_that_does_not_answer_is_asked_once() {
+    let files = [
+        ("setup.cfg", "[tool:pytest]\n"),
+        (
+            "tests/test_a.py",
+            "import pytest\nimport attr\nimport yaml\n",
+        ),
+    ];
+    let repo = with(&files, &[("pytest", "")]);
+    let asked = repo.outside().join("asked");
+    let python = repo.outside().join("bin/python3");
+    let script = format!("#!/bin/sh\necho x >>{}\nexec sleep 60\n", asked.display());
+    fs::write(&python, script).unwrap();
+    fs::set_permissions(python, fs::Permissions::from_mode(0o755)).unwrap();
+    repo.answer(&["init", "--no-measure"]);
+    assert_eq!(fs::read_to_string(asked).unwrap(), "x\n");
+    assert!(ids(&repo).contains(&"tests-pass".to_owned()));
 }

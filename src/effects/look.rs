@@ -1,5 +1,6 @@
 //! How `evolve init` asks the disk: git's listing, small text files without following links, programs on the PATH.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -30,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Disk {
     root: PathBuf,
     files: Vec<String>,
+    /// The Pythons that did not answer in time: they are asked no more.
+    silent: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl Disk {
@@ -70,6 +73,7 @@ impl Disk {
         Ok(Disk {
             root: repo.root.clone(),
             files,
+            silent: RefCell::default(),
         })
     }
 
@@ -114,14 +118,14 @@ fn python_of(program: &Path) -> Option<PathBuf> {
     named.or_else(|| which::which_global("python3").ok())
 }
 
-/// Asks a Python whether it finds a module, from where none of the repository's lies. One that does not answer in time finds all.
-fn finds_module(python: &Path, module: &str) -> bool {
+/// Asks a Python whether it finds a module, from where none of the repository's lies; none if it does not answer in time.
+fn finds_module(python: &Path, module: &str) -> Option<bool> {
     let mut asked = Command::new(python);
     asked.args(["-c", &check::code_that_looks_for(module)]);
     asked.current_dir("/").stdin(Stdio::null());
     asked.stdout(Stdio::null()).stderr(Stdio::null());
-    let ended = process::run_alone(asked, PATIENCE).ok().flatten();
-    ended.is_none_or(|status| status.code() != Some(check::MISSING))
+    let ended = process::run_alone(asked, PATIENCE).ok().flatten()?;
+    Some(ended.code() != Some(check::MISSING))
 }
 
 impl Look for Disk {
@@ -161,8 +165,16 @@ impl Look for Disk {
             true => Some(self.root.join(program)),
             false => which::which_global(program).ok(),
         };
-        let python = path.and_then(|path| python_of(&path));
-        python.is_none_or(|python| finds_module(&python, module))
+        let Some(python) = path.and_then(|path| python_of(&path)) else {
+            return true;
+        };
+        if self.silent.borrow().contains(&python) {
+            return true;
+        }
+        finds_module(&python, module).unwrap_or_else(|| {
+            self.silent.borrow_mut().insert(python);
+            true
+        })
     }
 
     fn is_set(&self, variable: &str) -> bool {
