@@ -145,13 +145,45 @@ fn a_mark_hides_neither_another_commit_nor_that_a_submodule_is_gone() {
 
 #[test]
 fn a_submodule_that_is_set_up_as_its_commit_says_is_kept() {
-    let repo = repository();
-    let run = repo.cycle(
-        "git -c protocol.file.allow=always submodule -q update --init un; touch more; rm sub/.git; git clone -q \"$OUT/sub\" new; mv new/.git sub/.git; rm -r new; git -C sub checkout -q -f",
-    );
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert_eq!(repo.each("result"), ["unchanged"], "{}", run.stdout);
-    assert!(repo.has("more"), "{}", run.stdout);
+    let set_up =
+        "git -c protocol.file.allow=always submodule -q update --init un; echo built >un/x.ign";
+    let anew = "rm sub/.git; git clone -q \"$OUT/sub\" new; mv new/.git sub/.git; rm -r new; git -C sub checkout -q -f";
+    for crlf in ["false", "true"] {
+        for (what, script) in [("set up", set_up), ("made anew", anew)] {
+            let repo = repository();
+            repo.git(&["config", "--global", "core.autocrlf", crlf]);
+            sh(&repo, "rm sub/s sub/.gitignore; git -C sub checkout -q .");
+            let run = repo.cycle(&format!("{script}; touch more")).expect(0);
+            assert_eq!(repo.each("result"), ["unchanged"], "{what}: {}", run.stdout);
+            assert!(repo.has("more"), "{what}: {}", run.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_out_of_a_sparse_submodule_is_measured_all_the_same() {
+    for script in [
+        "git -C sub sparse-checkout set --no-cone '/*' '!/s'",
+        "git -C sub update-index --skip-worktree s; rm sub/s",
+    ] {
+        for (end, result) in [("touch more", "unchanged"), ("git rm -qf b", "regressed")] {
+            let repo = repository();
+            repo.write(
+                "GOALS.yaml",
+                "goals:\n  - {id: fix, description: d, check: '! grep -r todo sub', weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
+            );
+            repo.commit_all("goals");
+            sh(
+                &repo,
+                "git -C sub sparse-checkout set --no-cone '/*' '!/none'",
+            );
+            let before = seen(&repo);
+            let run = repo.cycle(&format!("{script}; {end}")).expect(0);
+            assert_eq!(repo.each("result"), [result], "{script}: {}", run.stdout);
+            let _ = fs::remove_file(repo.path("more"));
+            assert_eq!(seen(&repo), before, "{script}, {end}: {}", run.stdout);
+        }
+    }
 }
 
 #[test]

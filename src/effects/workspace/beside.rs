@@ -131,10 +131,9 @@ impl Workspace<'_> {
     /// Reads the state of the tree; git is let see again what it was told not to look at since the start.
     fn look_at_hidden(&self, start: &Start) -> Result<Status> {
         let (status, hidden, _) = self.look()?;
-        self.take_back_flags(start, &hidden)?;
-        match hidden.names().is_empty() {
-            true => Ok(status),
-            false => self.state(),
+        match self.take_back_flags(start, &hidden)? {
+            true => self.state(),
+            false => Ok(status),
         }
     }
 

@@ -57,7 +57,7 @@ pub struct Hidden {
     pub changes: Vec<Vec<u8>>,
     /// The same inside submodules.
     pub within: Vec<Vec<u8>>,
-    /// All marks, inside submodules too, but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
+    /// All marks inside submodules, and of the repository itself all but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
     pub flags: Vec<String>,
 }
 
@@ -76,7 +76,9 @@ impl Home {
     }
 
     fn flags(&self, marked: &[Marked]) -> Vec<String> {
-        let own = marked.iter().filter(|marked| !marked.may_be_missing);
+        // Of the repository itself it is known which files lay where.
+        let is_own = |marked: &&Marked| !marked.may_be_missing || !self.folder.is_empty();
+        let own = marked.iter().filter(is_own);
         own.map(|marked| {
             let path = exact::decode(&self.whole(&marked.path));
             format!("{} {path}", marked.tag)
@@ -130,13 +132,14 @@ impl Workspace<'_> {
         Ok((status, self.hidden(listed.marked)?, listed.submodules))
     }
 
-    /// Has git look again at what it was told not to look at since the start.
-    pub fn take_back_flags(&self, start: &Start, hidden: &Hidden) -> Result<()> {
+    /// Has git look again at what it was told not to look at since the start. Says whether there was any of that.
+    pub fn take_back_flags(&self, start: &Start, hidden: &Hidden) -> Result<bool> {
         let before: BTreeSet<_> = start.flags.iter().collect();
         let new = hidden.flags.iter().filter(|flag| !before.contains(flag));
         let mut paths: Vec<_> = new.map(|flag| exact::encode(path_of(flag))).collect();
         paths.extend(hidden.changes.iter().chain(&hidden.within).cloned());
-        self.set_flags(&["--no-assume-unchanged", "--no-skip-worktree"], &paths)
+        self.set_flags(&["--no-assume-unchanged", "--no-skip-worktree"], &paths)?;
+        Ok(!paths.is_empty())
     }
 
     /// Gives the index back the flags that it had at the start.

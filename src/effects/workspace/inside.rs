@@ -180,6 +180,7 @@ impl Workspace<'_> {
     }
 }
 
-fn joined(folder: &[u8], below: &[u8]) -> Vec<u8> {
+/// Returns the path of what is below a folder.
+pub(super) fn joined(folder: &[u8], below: &[u8]) -> Vec<u8> {
     [folder, b"/", below].concat()
 }

@@ -2,13 +2,14 @@
 //! repository is the agent's now, and one that was never set up. No commit holds such files, so that what was measured of them
 //! would count for nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::inside::joined;
 use super::strays::Left;
 use super::{Start, Workspace, some_of};
 use crate::effects::files;
@@ -40,7 +41,7 @@ impl Workspace<'_> {
             }
             let mut note = |below: &Path, meta: &fs::Metadata| {
                 if !meta.is_dir() {
-                    found.push([path, &b"/"[..], below.as_os_str().as_bytes()].concat());
+                    found.push(joined(path, below.as_os_str().as_bytes()));
                 }
                 true
             };
@@ -141,14 +142,87 @@ impl Workspace<'_> {
                 let repo = Repo::open_git_dir(&place);
                 repo.and_then(|repo| repo.files_of(&id)).ok()
             });
-            let holds = |files| holds(start, (&path, &folder), files);
-            if !commits.into_iter().next().is_some_and(holds) {
+            let holds = match commits.into_iter().next() {
+                Some(files) => self.holds(start, (&path, &folder), &files)?,
+                None => false,
+            };
+            if !holds {
                 replaced.push(format!(
                     "the submodule {name} has a repository of the agent's, and not just the files of its commit"
                 ));
             }
         }
         Ok(replaced)
+    }
+
+    /// Says whether a folder holds the files of a commit, and no others but the user's and what the commit's own `.gitignore` names. An
+    /// object is what its id says, whoever keeps it; nothing is run, or believed, of the repository that is there.
+    fn holds(
+        &self,
+        start: &Start,
+        (path, folder): (&[u8], &Path),
+        files: &[(Vec<u8>, Entry)],
+    ) -> Result<bool> {
+        let mut listed = BTreeSet::new();
+        for (below, entry) in files {
+            listed.insert(&below[..]);
+            if !self.is_as_in(&joined(path, below), entry)? {
+                return Ok(false);
+            }
+        }
+        let is_known = |below: &[u8]| {
+            let below = below.strip_suffix(b"/").unwrap_or(below);
+            listed.contains(below) || start.kept.was_there(&joined(path, below))
+        };
+        let others = self.not_ignored_in(folder)?;
+        let mut others = others.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+        Ok(others.all(is_known))
+    }
+
+    /// Lists the files of a folder that its `.gitignore` files do not name, each ended by a NUL. Asks by way of an empty
+    /// repository: what is called `.git` in the folder has no say in it.
+    fn not_ignored_in(&self, folder: &Path) -> Result<Vec<u8>> {
+        const LIST: [&str; 5] = [
+            "--work-tree=.",
+            "ls-files",
+            "--others",
+            "--exclude-per-directory=.gitignore",
+            "-z",
+        ];
+        let empty = self.repo.private.join("empty.git");
+        let _ = fs::remove_dir_all(&empty);
+        for part in ["objects", "refs"] {
+            files::make_folder(&empty.join(part))?;
+        }
+        files::replace_unsynced(&empty.join("HEAD"), b"ref: refs/heads/none\n")?;
+        let mut place = OsStr::new("--git-dir=").to_owned();
+        place.push(&empty);
+        let git = self.repo.git.elsewhere(folder);
+        let listed = git.run(&[&[place.as_os_str()], &LIST.map(OsStr::new)[..]].concat());
+        let _ = fs::remove_dir_all(&empty);
+        listed
+    }
+
+    /// Says whether a file is what a tree has of it, or becomes that when git takes it in.
+    fn is_as_in(&self, path: &[u8], entry: &Entry) -> Result<bool> {
+        let file = self.repo.root.join(OsStr::from_bytes(path));
+        let Ok(meta) = fs::symlink_metadata(&file) else {
+            // What is in one within is looked at by itself, and may not be set up.
+            return Ok(entry.mode == SUBMODULE);
+        };
+        if entry.mode == SUBMODULE || !files::is_beneath(&self.repo.root, path) {
+            return Ok(entry.mode == SUBMODULE && meta.is_dir());
+        }
+        if meta.is_symlink() || entry.is_link() {
+            let is_link = meta.is_symlink() && entry.is_link();
+            return Ok(is_link && self.hash_of_file(path, true)? == entry.id);
+        }
+        let is_executable = meta.mode() & 0o100 != 0;
+        if !meta.is_file() || is_executable != (entry.mode == EXECUTABLE) {
+            return Ok(false);
+        }
+        let bytes = files::read_bounded(&file, LARGEST)?.unwrap_or_default();
+        Ok(hash_blob(&bytes) == entry.id || self.hash_of_file(path, false)? == entry.id)
     }
 
     /// Returns the commit that the index around a submodule has of it; none if it has none any more.
@@ -166,31 +240,6 @@ impl Workspace<'_> {
 
 fn is_there(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
-}
-
-/// Says whether a folder holds the files of a commit, byte for byte, and no others but the user's. An object is what its id says,
-/// whoever keeps it; nothing is run of the repository that is there.
-fn holds(start: &Start, (path, folder): (&[u8], &Path), files: Vec<(Vec<u8>, Entry)>) -> bool {
-    let mut files: BTreeMap<Vec<u8>, Entry> = files.into_iter().collect();
-    let mut is_as_listed = true;
-    let mut look = |below: &Path, meta: &fs::Metadata| {
-        let name = below.as_os_str().as_bytes();
-        match files.remove(name) {
-            // What is in one within is looked at by itself.
-            Some(entry) if entry.mode == SUBMODULE => {
-                is_as_listed &= meta.is_dir();
-                return false;
-            }
-            Some(entry) => is_as_listed &= is_as_in(&folder.join(below), meta, &entry),
-            None if name == b".git" => return false,
-            None if meta.is_dir() => {}
-            None => is_as_listed &= start.kept.was_there(&[path, b"/", name].concat()),
-        }
-        is_as_listed
-    };
-    look_through(folder, &mut look)
-        && is_as_listed
-        && files.values().all(|one| one.mode == SUBMODULE)
 }
 
 /// Calls `each` with everything below a folder; into a folder for which it says no nobody goes. Says whether all could be seen.
@@ -213,16 +262,4 @@ fn look_through(root: &Path, each: &mut dyn FnMut(&Path, &fs::Metadata) -> bool)
         }
     }
     true
-}
-
-/// Says whether a file is what a tree has of it.
-fn is_as_in(file: &Path, meta: &fs::Metadata, entry: &Entry) -> bool {
-    if entry.is_link() {
-        let target = fs::read_link(file);
-        return target.is_ok_and(|target| hash_blob(target.as_os_str().as_bytes()) == entry.id);
-    }
-    let is_executable = meta.mode() & 0o100 != 0;
-    let is_plain = meta.is_file() && is_executable == (entry.mode == EXECUTABLE);
-    let bytes = files::read_bounded(file, LARGEST).ok().flatten();
-    is_plain && bytes.is_some_and(|bytes| hash_blob(&bytes) == entry.id)
 }

@@ -87,13 +87,15 @@ impl Workspace<'_> {
         let (status, hidden, submodules) = self.look()?;
         left.status = status;
         left.submodules = submodules;
-        self.take_back_flags(start, &hidden)?;
+        let was_told = self.take_back_flags(start, &hidden)?;
         let names = hidden.names();
-        if names.is_empty() {
+        if !names.is_empty() {
+            left.notes
+                .push(format!("changes hidden from git: {}", some_of(&names)));
+        }
+        if !was_told {
             return Ok(());
         }
-        left.notes
-            .push(format!("changes hidden from git: {}", some_of(&names)));
         left.status = self.state()?;
         Ok(())
     }
