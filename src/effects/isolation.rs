@@ -131,7 +131,12 @@ impl Isolation {
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);
         };
-        let mut stock = (Workspace { repo: &repo }).take_stock(start)?;
+        let workspace = Workspace { repo: &repo };
+        let mut stock = workspace.take_stock(start)?;
+        let edited = workspace.edited_modules(&self.user.root)?.into_iter();
+        let edited =
+            edited.map(|path| format!("files of the submodule {} were changed", text::path(&path)));
+        stock.change.unheld.extend(edited);
         let lent = lent::changed(&self.user, start).into_iter();
         let lent = lent.map(|path| format!("{path} changed"));
         stock.change.goalposts.extend(lent);
@@ -214,6 +219,10 @@ impl Isolation {
         // First: of the slot less may be left.
         let mut notes = lent::put_back(&self.user, start)?;
         let slot = self.put_on(&start.commit)?;
+        let edited = Workspace { repo: &slot }.edited_modules(&self.user.root)?;
+        if !edited.is_empty() {
+            self.slot.unprepare(&edited)?;
+        }
         let mut quarantine = Quarantine::of(&self.user.private, &start.session, start.cycle);
         let folders = keep::folders(&slot.own_places());
         let kept = &start.kept;

@@ -551,9 +551,9 @@ impl Workspace<'_> {
                 std::fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok();
             if is_there && is_beneath(&self.repo.root, path) {
                 quarantine.take(&self.repo.root, path)?;
-                match self.repo.id_at(&start.tree, path)? {
-                    Some(_) => files::make_folder(&self.repo.root.join(OsStr::from_bytes(path)))?,
-                    None => self.remove_empty_folders(path),
+                match self.was_submodule(start, path)? {
+                    true => files::make_folder(&self.repo.root.join(OsStr::from_bytes(path)))?,
+                    false => self.remove_empty_folders(path),
                 }
             }
         }

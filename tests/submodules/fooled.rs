@@ -26,7 +26,7 @@ git add .; git commit -qm first; git submodule -q deinit -f un"#,
 }
 
 /// What an agent does so that the goal passes in the tree, and in no commit.
-const FOOLED: [(&str, &str); 13] = [
+const FOOLED: [(&str, &str); 15] = [
     ("emptied", "sed -i 's/todo/fixed/' sub/s; rm sub/.git"),
     (
         "removed and made anew as a folder",
@@ -73,10 +73,104 @@ const FOOLED: [(&str, &str); 13] = [
         "git -c protocol.file.allow=always submodule -q update --init un; echo fixed >un/s; git -C un update-index --assume-unchanged s",
     ),
     (
+        "on a branch without a commit",
+        "git -C sub checkout -q --orphan none; git -C sub rm -rqf .; echo fixed >sub/s",
+    ),
+    (
+        "on a commit that is not there",
+        "echo 0000000000000000000000000000000000000001 >.git/modules/sub/HEAD; echo fixed >sub/s",
+    ),
+    (
         "a file beside those of its commit",
         "rm sub/.git; git clone -q \"$OUT/sub\" new; mv new/.git sub/.git; rm -r new; git -C sub checkout -q -f; ln -s ../b sub/t",
     ),
 ];
+
+/// What an agent does so in a submodule within one: `in` of `sm`, which is set up or not.
+const WITHIN: [(&str, bool, &str); 6] = [
+    (
+        "a file where it was not set up",
+        false,
+        "mkdir -p sm/in; echo fixed >sm/in/s",
+    ),
+    (
+        "set up and edited",
+        false,
+        "git -C sm -c protocol.file.allow=always submodule -q update --init in; echo fixed >sm/in/s",
+    ),
+    (
+        "a repository of its own",
+        false,
+        "git init -q sm/in; echo fixed >sm/in/s",
+    ),
+    (
+        "a commit that the one around it does not have",
+        true,
+        "echo fixed >sm/in/s; git -C sm/in -c user.name=n -c user.email=n commit -qam n",
+    ),
+    (
+        "the same, hidden there",
+        true,
+        "echo fixed >sm/in/s; git -C sm/in -c user.name=n -c user.email=n commit -qam n; git -C sm update-index --assume-unchanged in",
+    ),
+    (
+        "emptied and edited",
+        true,
+        "git -C sm submodule -q deinit -f in; echo fixed >sm/in/s",
+    ),
+];
+
+#[test]
+fn nor_does_it_in_a_submodule_within_another() {
+    for (what, is_set_up, script) in WITHIN {
+        for end in ["echo more >>b; git commit -qm note b", "git rm -qf b"] {
+            let repo = TestRepo::empty().with_out();
+            repo.write(
+                "GOALS.yaml",
+                "goals:\n  - {id: fix, description: d, check: grep -q fixed sm/in/s, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
+            );
+            repo.write("b", "b\n");
+            set_up(
+                &repo,
+                r#"for name in in sm; do
+    git init -q -b trunk "$OUT/$name"; echo todo >"$OUT/$name/s"
+    git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
+done
+git -C "$OUT/sm" submodule -q add "$OUT/in" in; git -C "$OUT/sm" commit -qm in
+git submodule -q add "$OUT/sm" sm; git add .; git commit -qm first"#,
+            );
+            if is_set_up {
+                sh(
+                    &repo,
+                    "git -c protocol.file.allow=always submodule -q update --init --recursive",
+                );
+            } else {
+                repo.write("sm/in/mine", "mine\n");
+            }
+            let files = || {
+                sh(
+                    &repo,
+                    "find sm -name .git -prune -o -type f -print | sort | xargs cat",
+                )
+            };
+            let before = files();
+            let run = repo
+                .cycle(&format!("{script}; rm -f sm/in/mine; {end}"))
+                .expect(0);
+            let result = &repo.each("result")[0];
+            match end.contains("rm") {
+                true => {
+                    assert_eq!(result, "regressed", "{what}: {}", run.stdout);
+                    assert_eq!(files(), before, "{what}: {}", run.stdout);
+                }
+                false => assert_ne!(result, "improved", "{what}: {}", run.stdout),
+            }
+            assert_eq!(repo.has("sm/in/mine"), !is_set_up, "{what}: {}", run.stdout);
+            repo.cycle("true").expect(0);
+            assert!(repo.newest()["goals_passing"].as_u64() < Some(2), "{what}");
+        }
+    }
+}
 
 /// Everything of the working tree, and what its repositories say of it.
 fn seen(repo: &TestRepo) -> String {
@@ -277,6 +371,26 @@ fn nor_does_it_in_a_copy() {
     let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(repo.each("result"), ["unchanged"], "{}", run.stdout);
     assert!(repo.has("more") && repo.read("sub/s") == "todo\n");
+}
+
+#[test]
+fn nor_does_it_in_a_copy_that_has_them() {
+    let repo = repository();
+    let goals = repo.read("GOALS.yaml");
+    let settings =
+        "evolve:\n  prepare: git -c protocol.file.allow=always submodule update --init\n";
+    repo.write("GOALS.yaml", &format!("{settings}{goals}"));
+    repo.commit_all("settings");
+    for _ in 0..2 {
+        repo.agent_does(&["echo fixed >sub/s; echo more >>b"]);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "regressed", "{}", run.stdout);
+        assert_eq!(repo.newest()["goals_passing"], 1, "{}", run.stdout);
+    }
+    // What is built there is no change.
+    repo.agent_does(&["echo built >sub/x.ign; echo more >>b"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
 }
 
 #[test]

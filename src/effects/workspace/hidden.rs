@@ -57,6 +57,8 @@ pub struct Hidden {
     pub changes: Vec<Vec<u8>>,
     /// The same inside submodules.
     pub within: Vec<Vec<u8>>,
+    /// The submodules within those that git may go into.
+    pub nested: Vec<Vec<u8>>,
     /// All marks inside submodules, and of the repository itself all but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
     pub flags: Vec<String>,
 }
@@ -113,8 +115,10 @@ impl Workspace<'_> {
         let submodules = listed.submodules;
         self.repo.modules.find(self.ground(), submodules.clone());
         self.look_into_submodules(&mut status, true)?;
-        status.within.extend(self.in_unset(&submodules));
-        Ok((status, self.hidden(listed.marked)?, whereabouts))
+        let hidden = self.hidden(listed.marked)?;
+        let unset = [submodules, hidden.nested.clone()].concat();
+        status.within.extend(self.in_unset(&unset));
+        Ok((status, hidden, whereabouts))
     }
 
     /// Reads the state of the tree without its ignored files, what is hidden from git, and which submodules there are. The untracked files are looked
@@ -128,8 +132,10 @@ impl Workspace<'_> {
         )?;
         status.add_untracked(listed.untracked);
         self.look_into_submodules(&mut status, false)?;
-        status.within.extend(self.in_unset(&listed.submodules));
-        Ok((status, self.hidden(listed.marked)?, listed.submodules))
+        let hidden = self.hidden(listed.marked)?;
+        let submodules = [listed.submodules, hidden.nested.clone()].concat();
+        status.within.extend(self.in_unset(&submodules));
+        Ok((status, hidden, submodules))
     }
 
     /// Has git look again at what it was told not to look at since the start. Says whether there was any of that.
@@ -150,8 +156,8 @@ impl Workspace<'_> {
         let root = self.root_home();
         let marked = list_index(&root.git, &["--cached"], &mut |_, _| {})?.marked;
         let mut now: BTreeSet<_> = root.flags(&marked).into_iter().collect();
-        for (home, marked) in self.marked_within()? {
-            now.extend(home.flags(&marked));
+        for (home, listed) in self.listed_within()? {
+            now.extend(home.flags(&listed.marked));
         }
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
@@ -186,8 +192,7 @@ impl Workspace<'_> {
                 continue;
             }
             for flag in flags {
-                let arguments = ["update-index", flag, "-z", "--stdin"];
-                home.git.run_with(&arguments, &ended(&own))?;
+                set_flag(&home.git, flag, &own)?;
             }
         }
         Ok(())
@@ -213,14 +218,14 @@ impl Workspace<'_> {
         known.filter_map(home).collect()
     }
 
-    /// Lists what is marked in each of them.
-    fn marked_within(&self) -> Result<Vec<(Home, Vec<Marked>)>> {
+    /// Lists the index of each of them.
+    fn listed_within(&self) -> Result<Vec<(Home, Listed)>> {
         let homes = self.homes_within().into_iter();
-        let marked = |home: Home| {
+        let listed = |home: Home| {
             let listed = list_index(&home.git, &["--cached"], &mut |_, _| {})?;
-            Ok((home, listed.marked))
+            Ok((home, listed))
         };
-        homes.map(marked).collect()
+        homes.map(listed).collect()
     }
 
     fn hidden(&self, marked: Vec<Marked>) -> Result<Hidden> {
@@ -228,11 +233,14 @@ impl Workspace<'_> {
         let mut hidden = Hidden {
             flags: root.flags(&marked),
             changes: self.hidden_changes(&root, marked)?,
-            within: Vec::new(),
+            ..Hidden::default()
         };
-        for (home, marked) in self.marked_within()? {
-            hidden.flags.extend(home.flags(&marked));
-            hidden.within.extend(self.hidden_changes(&home, marked)?);
+        for (home, listed) in self.listed_within()? {
+            let nested = listed.submodules.iter();
+            hidden.nested.extend(nested.map(|path| home.whole(path)));
+            hidden.flags.extend(home.flags(&listed.marked));
+            let changes = self.hidden_changes(&home, listed.marked)?;
+            hidden.within.extend(changes);
         }
         Ok(hidden)
     }
@@ -285,10 +293,12 @@ impl Workspace<'_> {
         let is_there = is_beneath(&self.repo.root, &dot_git)
             && fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(&dot_git))).is_ok();
         match self.inside(path) {
-            Some(git) => {
-                let head = git.run(&["rev-parse", "--verify", "HEAD"])?;
-                Ok(head.trim_ascii() != id.as_bytes())
-            }
+            Some(git) => match git.run(&["rev-parse", "--verify", "HEAD"]) {
+                Ok(head) => Ok(head.trim_ascii() != id.as_bytes()),
+                Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
+                // A branch without a commit.
+                Err(_) => Ok(true),
+            },
             // One that is not set up has no HEAD; in one of an agent's nobody looks.
             None => Ok(is_there),
         }
@@ -348,6 +358,21 @@ fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Re
         });
     }
     Ok(found)
+}
+
+/// Sets a mark of files; what the index does not have any more has none.
+fn set_flag(git: &Git, flag: &str, paths: &[Vec<u8>]) -> Result<()> {
+    let arguments = ["update-index", flag, "-z", "--stdin"];
+    match git.run_with(&arguments, &ended(paths)) {
+        Ok(_) => return Ok(()),
+        Err(cause) if cause.is_of_machine() || cause.is_halt() => return Err(cause),
+        Err(cause) => tracing::debug!("{cause}"),
+    }
+    let listed = git.run(&["ls-files", "-z"])?;
+    let listed: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
+    let there = paths.iter().filter(|path| listed.contains(&path[..]));
+    let there: Vec<Vec<u8>> = there.cloned().collect();
+    git.run_with(&arguments, &ended(&there)).map(|_| ())
 }
 
 /// Says whether git looks at whether a file can be executed.

@@ -69,7 +69,10 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path) else {
                 continue;
             };
-            let found = status::read_inside(&git, with_ignored)?;
+            let Some(found) = may_fail(status::read_inside(&git, with_ignored))? else {
+                changed.push(path);
+                continue;
+            };
             let below = |files: Vec<Vec<u8>>| files.into_iter().map(|below| joined(&path, &below));
             status.within.extend(below(found.untracked));
             status.ignored.extend(below(found.ignored));
@@ -109,7 +112,7 @@ impl Workspace<'_> {
         (path, git): (&[u8], &Git),
         commit: &str,
     ) -> Result<()> {
-        let added = git.run(&[&ADDED[..], &[commit]].concat())?;
+        let added = may_fail(git.run(&[&ADDED[..], &[commit]].concat()))?.unwrap_or_default();
         let added = added.split(|byte| *byte == 0).filter(|it| !it.is_empty());
         let is_users = |below: &&[u8]| start.kept.was_there(&joined(path, below));
         let users: Vec<Vec<u8>> = added.filter(is_users).map(<[u8]>::to_vec).collect();
@@ -138,7 +141,9 @@ impl Workspace<'_> {
                 continue;
             };
             self.unstage_users(start, (&path, &git), "HEAD")?;
-            let mut found = status::read_inside(&git, false)?;
+            let Some(mut found) = may_fail(status::read_inside(&git, false))? else {
+                continue;
+            };
             // The user's own files stay where they are.
             found.untracked.retain(|below| {
                 !below.ends_with(b"/") && !start.kept.was_there(&joined(&path, below))
@@ -177,6 +182,19 @@ impl Workspace<'_> {
             });
         }
         Ok(notes)
+    }
+}
+
+/// Returns what git says of a submodule; none where it cannot say anything: HEAD may be on a branch without a commit there, or on
+/// a commit that is not there.
+fn may_fail<T>(said: Result<T>) -> Result<Option<T>> {
+    match said {
+        Ok(said) => Ok(Some(said)),
+        Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
+        Err(cause) => {
+            tracing::debug!("{cause}");
+            Ok(None)
+        }
     }
 }
 

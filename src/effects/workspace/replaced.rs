@@ -65,11 +65,24 @@ impl Workspace<'_> {
             let dot_git = [&path[..], b"/.git"].concat();
             let is_set_up = is_there(&self.repo.root.join(OsStr::from_bytes(&dot_git)));
             let was_set_up = known.contains_key(&exact::decode(path));
-            if is_set_up && !was_set_up && self.repo.id_at(&start.tree, path)?.is_some() {
+            if is_set_up && !was_set_up && self.was_submodule(start, path)? {
                 left.nested.push([&path[..], b"/"].concat());
             }
         }
         Ok(())
+    }
+
+    /// Says whether a path stood for a submodule when the cycle began; of one within another, whether it does now.
+    pub(super) fn was_submodule(&self, start: &Start, path: &[u8]) -> Result<bool> {
+        let mut known = start.guarded.modules().keys();
+        let is_nested = known.any(|name| {
+            let outer = [&exact::encode(name)[..], b"/"].concat();
+            path.starts_with(&outer)
+        });
+        match is_nested {
+            true => Ok(self.link_of(path)?.is_some()),
+            false => Ok(self.repo.id_at(&start.tree, path)?.is_some()),
+        }
     }
 
     /// Sets submodules up again that are no longer checked out though the index has them, as a `git submodule deinit` leaves them,
@@ -123,14 +136,32 @@ impl Workspace<'_> {
         for name in all {
             let path = exact::encode(&name);
             let folder = self.repo.root.join(OsStr::from_bytes(&path));
-            if !is_there(&folder) || self.repo.modules.is_open(&self.repo.root, &path) {
+            let known = known.get(&name);
+            let name = exact::shown(&name);
+            if !is_there(&folder) {
+                continue;
+            }
+            if self.repo.modules.is_open(&self.repo.root, &path) {
+                let Some(module) = known else {
+                    continue;
+                };
+                // Of one without a commit git says nothing in the repository around it.
+                let Some(head) = head_of(module) else {
+                    replaced.push(format!("HEAD of the submodule {name} is on no commit"));
+                    continue;
+                };
+                // What is uncommitted in the one around it was put away, but for this.
+                let is_nested = self.around(&path).1 != path;
+                if is_nested && self.link_of(&path)?.is_some_and(|link| link != head) {
+                    replaced.push(format!(
+                        "the submodule around {name} does not have the commit that it is on"
+                    ));
+                }
                 continue;
             }
             let Some(id) = self.link_of(&path)? else {
                 continue;
             };
-            let known = known.get(&name);
-            let name = exact::shown(&name);
             if !is_there(&folder.join(".git")) {
                 let emptied = || format!("the submodule {name} was emptied");
                 replaced.extend(known.map(|_| emptied()));
@@ -138,11 +169,8 @@ impl Workspace<'_> {
             }
             let there = modules::git_dir_at(&self.repo.root, &path);
             let places = known.map(Module::git_dir).into_iter().chain(there);
-            let commits = places.filter_map(|place| {
-                let repo = Repo::open_git_dir(&place);
-                repo.and_then(|repo| repo.files_of(&id)).ok()
-            });
-            let holds = match commits.into_iter().next() {
+            let mut commits = places.filter_map(|place| files_of(&place, &id));
+            let holds = match commits.next() {
                 Some(files) => self.holds(start, (&path, &folder), &files)?,
                 None => false,
             };
@@ -153,6 +181,34 @@ impl Workspace<'_> {
             }
         }
         Ok(replaced)
+    }
+
+    /// Says which submodules of a slot hold other files than the commit that its index has of them, as far as the checkout at
+    /// `lender`, or what is there, has that commit: no commit of the slot holds what was changed in one. What checks and `prepare`
+    /// made beside these files is passed by.
+    pub fn edited_modules(&self, lender: &Path) -> Result<Vec<Vec<u8>>> {
+        let mut edited = Vec::new();
+        for path in self.repo.tracked_folders()?.modules {
+            let folder = self.repo.root.join(OsStr::from_bytes(&path));
+            // Beside what is called `.git` there has to be something.
+            let is_set_up = is_there(&folder.join(".git"))
+                && fs::read_dir(&folder).is_ok_and(|entries| entries.count() > 1);
+            let Some(id) = self.link_of(&path)?.filter(|_| is_set_up) else {
+                continue;
+            };
+            let places = [lender, &self.repo.root].into_iter();
+            let mut places = places.filter_map(|root| modules::git_dir_at(root, &path));
+            let Some(files) = places.find_map(|place| files_of(&place, &id)) else {
+                continue;
+            };
+            for (below, entry) in files {
+                if !self.is_as_in(&joined(&path, &below), &entry)? {
+                    edited.push(path);
+                    break;
+                }
+            }
+        }
+        Ok(edited)
     }
 
     /// Says whether a folder holds the files of a commit, and no others but the user's and what the commit's own `.gitignore` names. An
@@ -236,6 +292,19 @@ impl Workspace<'_> {
         let id = words.split(' ').nth(1).map(str::to_owned);
         Ok(id.filter(|_| is_it))
     }
+}
+
+/// Lists the files of a commit, where a git directory has it.
+fn files_of(git_dir: &Path, commit: &str) -> Option<Vec<(Vec<u8>, Entry)>> {
+    let repo = Repo::open_git_dir(git_dir);
+    repo.and_then(|repo| repo.files_of(commit)).ok()
+}
+
+/// Returns the commit that HEAD of a submodule is on; none if it is on none.
+fn head_of(module: &Module) -> Option<String> {
+    let repo = Repo::open_git_dir(&module.git_dir()).ok()?;
+    let head = repo.resolve("HEAD").ok().flatten()?;
+    repo.is_commit(&head).then_some(head)
 }
 
 fn is_there(place: &Path) -> bool {
