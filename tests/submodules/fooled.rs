@@ -26,7 +26,7 @@ git add .; git commit -qm first; git submodule -q deinit -f un"#,
 }
 
 /// What an agent does so that the goal passes in the tree, and in no commit.
-const FOOLED: [(&str, &str); 15] = [
+const FOOLED: [(&str, &str); 16] = [
     ("emptied", "sed -i 's/todo/fixed/' sub/s; rm sub/.git"),
     (
         "removed and made anew as a folder",
@@ -79,6 +79,10 @@ const FOOLED: [(&str, &str); 15] = [
     (
         "on a commit that is not there",
         "echo 0000000000000000000000000000000000000001 >.git/modules/sub/HEAD; echo fixed >sub/s",
+    ),
+    (
+        "a repository without a commit",
+        "rm sub/.git; git -C sub init -q; echo fixed >sub/s",
     ),
     (
         "a file beside those of its commit",
@@ -362,6 +366,19 @@ fn a_submodule_that_was_emptied_is_checked_out_again() {
         fs::remove_file(repo.path("more")).unwrap();
         assert_eq!(seen(&repo), before, "{script}");
     }
+}
+
+#[test]
+fn a_repository_without_a_commit_is_no_submodule_to_go_on_with() {
+    let repo = repository();
+    // To the repository around it nothing has changed, and nothing of it counts for a goal.
+    let run = repo
+        .cycle("rm sub/.git; git -C sub init -q; touch more")
+        .expect(0);
+    assert_eq!(repo.each("result"), ["regressed"], "{}", run.stdout);
+    let run = repo.cycle("touch more").expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
+    assert!(repo.has("more"));
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl Workspace<'_> {
 
 /// Returns what git says of a submodule; none where it cannot say anything: HEAD may be on a branch without a commit there, or on
 /// a commit that is not there.
-fn may_fail<T>(said: Result<T>) -> Result<Option<T>> {
+pub(super) fn may_fail<T>(said: Result<T>) -> Result<Option<T>> {
     match said {
         Ok(said) => Ok(Some(said)),
         Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::inside::joined;
+use super::inside::{joined, may_fail};
 use super::strays::Left;
 use super::{Start, Workspace, some_of};
 use crate::effects::files;
@@ -146,8 +146,8 @@ impl Workspace<'_> {
                     continue;
                 };
                 // Of one without a commit git says nothing in the repository around it.
-                let Some(head) = head_of(module) else {
-                    replaced.push(format!("HEAD of the submodule {name} is on no commit"));
+                let Some(head) = head_of(&module.git_dir()) else {
+                    replaced.push(on_no_commit(&name));
                     continue;
                 };
                 // What is uncommitted in the one around it was put away, but for this.
@@ -168,6 +168,10 @@ impl Workspace<'_> {
                 continue;
             }
             let there = modules::git_dir_at(&self.repo.root, &path);
+            if there.as_deref().and_then(head_of).is_none() {
+                replaced.push(on_no_commit(&name));
+                continue;
+            }
             let places = known.map(Module::git_dir).into_iter().chain(there);
             let mut commits = places.filter_map(|place| files_of(&place, &id));
             let holds = match commits.next() {
@@ -230,7 +234,9 @@ impl Workspace<'_> {
             let below = below.strip_suffix(b"/").unwrap_or(below);
             listed.contains(below) || start.kept.was_there(&joined(path, below))
         };
-        let others = self.not_ignored_in(folder)?;
+        let Some(others) = may_fail(self.not_ignored_in(folder))? else {
+            return Ok(false);
+        };
         let mut others = others.split(|byte| *byte == 0).filter(|it| !it.is_empty());
         Ok(others.all(is_known))
     }
@@ -269,16 +275,23 @@ impl Workspace<'_> {
         if entry.mode == SUBMODULE || !files::is_beneath(&self.repo.root, path) {
             return Ok(entry.mode == SUBMODULE && meta.is_dir());
         }
-        if meta.is_symlink() || entry.is_link() {
-            let is_link = meta.is_symlink() && entry.is_link();
-            return Ok(is_link && self.hash_of_file(path, true)? == entry.id);
-        }
-        let is_executable = meta.mode() & 0o100 != 0;
-        if !meta.is_file() || is_executable != (entry.mode == EXECUTABLE) {
+        let is_link = meta.is_symlink();
+        let is_executable = !is_link && meta.mode() & 0o100 != 0;
+        if is_link != entry.is_link()
+            || is_executable != (entry.mode == EXECUTABLE)
+            || !(is_link || meta.is_file())
+        {
             return Ok(false);
         }
-        let bytes = files::read_bounded(&file, LARGEST)?.unwrap_or_default();
-        Ok(hash_blob(&bytes) == entry.id || self.hash_of_file(path, false)? == entry.id)
+        let is_raw = || {
+            let bytes = files::read_bounded(&file, LARGEST).ok().flatten();
+            bytes.is_some_and(|bytes| hash_blob(&bytes) == entry.id)
+        };
+        if !is_link && is_raw() {
+            return Ok(true);
+        }
+        let id = may_fail(self.hash_of_file(path, is_link))?;
+        Ok(id.as_ref() == Some(&entry.id))
     }
 
     /// Returns the commit that the index around a submodule has of it; none if it has none any more.
@@ -300,9 +313,13 @@ fn files_of(git_dir: &Path, commit: &str) -> Option<Vec<(Vec<u8>, Entry)>> {
     repo.and_then(|repo| repo.files_of(commit)).ok()
 }
 
+fn on_no_commit(name: &str) -> String {
+    format!("HEAD of the submodule {name} is on no commit")
+}
+
 /// Returns the commit that HEAD of a submodule is on; none if it is on none.
-fn head_of(module: &Module) -> Option<String> {
-    let repo = Repo::open_git_dir(&module.git_dir()).ok()?;
+fn head_of(git_dir: &Path) -> Option<String> {
+    let repo = Repo::open_git_dir(git_dir).ok()?;
     let head = repo.resolve("HEAD").ok().flatten()?;
     repo.is_commit(&head).then_some(head)
 }
