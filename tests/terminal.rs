@@ -36,7 +36,8 @@ const SCROLLBACK: usize = 500;
 impl Terminal {
     pub fn new(lines: u16, columns: u16) -> Terminal {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-        let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let reader =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&reader).unwrap();
         unlockpt(&reader).unwrap();
         let name = ptsname(&reader, Vec::new()).unwrap();
