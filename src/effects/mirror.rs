@@ -41,6 +41,7 @@ use crate::model::{exact, text};
 use copy::{Noted, Purpose};
 use new::New;
 use objects::Keeper;
+pub use objects::is_sha256;
 use way_back::quoted;
 
 /// How many names a note lists.

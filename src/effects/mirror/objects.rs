@@ -439,7 +439,8 @@ pub fn ends_in_own_digest(file: &Path, noted: Option<&str>) -> IoResult<bool> {
     Ok(digest == copy::trailer(file)? && noted.is_none_or(|noted| noted == digest))
 }
 
-fn is_sha256(file: &Path, path: &Path) -> IoResult<bool> {
+/// Says whether the name at the end of `path` is the SHA-256 of a file's bytes.
+pub fn is_sha256(file: &Path, path: &Path) -> IoResult<bool> {
     let mut digest = sha2::Sha256::new();
     read_in_parts(File::open(file)?, |part| digest.update(part))?;
     let digest = hex(&digest.finalize());

@@ -3,21 +3,17 @@
 //! They lie below `lfs/objects` of a git directory, or of what `lfs.storage` says, as `<aa>/<bb>/<SHA-256>`: see "Local Storage"
 //! in git-lfs-config(5) and git-lfs's specification.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::effects::files;
+use crate::effects::mirror::is_sha256;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
 /// Where a git directory has them, unless told otherwise.
 const STORAGE: &str = "lfs";
 const OBJECTS: &str = "objects";
-/// How many bytes of one are read at once.
-const AT_ONCE: usize = 1 << 20;
 
 /// Copies the objects that the slot has and the user's repository has not, each looked at on its way: what is not what its name
 /// says stays behind.
@@ -41,7 +37,7 @@ fn take(from: &Path, (place, name): (&Path, &str)) -> Result<()> {
     let folder = place.parent().unwrap_or(place);
     files::make_folder(folder)?;
     let copy = folder.join(format!(".{name}.{:x}.tmp", std::process::id()));
-    let copied = files::copy(from, &copy).and_then(|()| is_called(&copy, name));
+    let copied = files::copy(from, &copy).and_then(|()| is_sha256(&copy, place));
     let is_true = match copied {
         Ok(is_true) => is_true,
         Err(cause) => {
@@ -54,22 +50,6 @@ fn take(from: &Path, (place, name): (&Path, &str)) -> Result<()> {
     }
     fs::rename(&copy, place).map_err(|cause| Error::io("write", place, cause))?;
     files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))
-}
-
-/// Says whether a name is the SHA-256 of a file's bytes.
-fn is_called(file: &Path, name: &str) -> io::Result<bool> {
-    let mut hasher = Sha256::new();
-    let mut file = File::open(file)?;
-    let mut bytes = vec![0; AT_ONCE];
-    loop {
-        match file.read(&mut bytes)? {
-            0 => break,
-            read => hasher.update(&bytes[..read]),
-        }
-    }
-    let digest = hasher.finalize();
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digest == name)
 }
 
 /// Returns the names of the plain files that stand where one of their name belongs.
