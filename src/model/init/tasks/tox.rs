@@ -48,15 +48,7 @@ fn base(file: &str) -> Vec<String> {
     }
     let mut found: Vec<String> = Vec::new();
     for entry in entries(file) {
-        let mut depth = 0_usize;
-        let split = entry.split_once(|c| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == '-' && depth == 0
-        });
+        let split = entry.split_once(outside_braces('-'));
         let is_of_version = |c: char| "py{},.-".contains(c) || c.is_ascii_digit();
         let Some((_, rest)) = split.filter(|(version, _)| version.chars().all(is_of_version))
         else {
@@ -86,22 +78,26 @@ fn listed(file: &str) -> Vec<String> {
     names
 }
 
+/// Returns what finds a separator in a text from its beginning on: what stands in braces holds some of its own.
+fn outside_braces(separator: char) -> impl FnMut(char) -> bool {
+    let mut depth = 0_usize;
+    move |c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == separator && depth == 0
+    }
+}
+
 /// Returns what the list of environments holds, as it stands there.
 fn entries(file: &str) -> Vec<String> {
     let named = ["envlist", "env_list"].iter();
     let all = named.flat_map(|key| values(file, "tox", key));
     let mut entries = Vec::new();
     for line in all {
-        // What stands in braces holds commas of its own.
-        let mut depth = 0_usize;
-        let parts = line.split(|c| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == ',' && depth == 0
-        });
+        let parts = line.split(outside_braces(','));
         entries.extend(parts.map(str::trim).map(str::to_owned));
     }
     entries.retain(|entry| !entry.is_empty());
