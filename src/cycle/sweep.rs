@@ -80,20 +80,17 @@ async fn prove(
 ) -> Result<(), Cut> {
     let mut mended = done(progress);
     mended.retain(|one| cycles.contains(&one.cycle));
-    let of_tool = |one: &Mended| one.source.strip_prefix(sweep::SOURCE).map(str::to_owned);
-    let plan = plan(session, goals)?.only(&mended.iter().filter_map(of_tool).collect());
+    let tools = mended.iter().filter_map(sweep::tool_of).collect();
+    let plan = plan(session, goals)?.only(&tools);
     let Some(swept) = look(session, progress, (start, goals), &plan).await? else {
         return Ok(());
     };
-    let ran = |one: &Mended| {
-        let tools = swept.batches.iter().map(|batch| Some(&batch.tool));
-        tools.into_iter().any(|tool| tool == of_tool(one).as_ref())
-    };
-    mended.retain(ran);
+    let ran: BTreeSet<&str> = swept.batches.iter().map(|batch| &*batch.tool).collect();
+    mended.retain(|one| sweep::tool_of(one).is_some_and(|tool| ran.contains(tool)));
     let left = tell_unmended(session, progress, &swept.batches, &mended);
     mended.retain(|one| !left.contains(&one.cycle));
     for one in &mended {
-        let tool = of_tool(one).unwrap_or_default();
+        let tool = sweep::tool_of(one).unwrap_or_default();
         let said = format!("{tool} no longer finds what cycle {} mended", one.cycle);
         session.events.note(text::clean_line(&said));
     }

@@ -128,8 +128,8 @@ impl Plan {
     }
 
     /// Leaves out whatever is not one of these tools.
-    pub fn only(mut self, tools: &BTreeSet<String>) -> Plan {
-        self.calls.retain(|call| tools.contains(&call.name));
+    pub fn only(mut self, tools: &BTreeSet<&str>) -> Plan {
+        self.calls.retain(|call| tools.contains(&*call.name));
         self.with_floors = false;
         self
     }

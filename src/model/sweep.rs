@@ -23,7 +23,7 @@ pub use harvest::{Batch, Harvest, MOST_ITEMS, items_of, pick};
 pub use linters::{Linter, Setup, Tracked, set_up};
 pub use markers::{SEARCH, read_markers};
 pub use own::read_own;
-pub use unmended::{Unmended, unmended};
+pub use unmended::{Unmended, tool_of, unmended};
 
 /// What the source of a sweep's item starts with; the tool's name follows.
 pub const SOURCE: &str = "sweep:";

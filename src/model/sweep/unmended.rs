@@ -30,6 +30,11 @@ impl fmt::Display for Unmended {
     }
 }
 
+/// Returns the tool that found what an item stands for; none if no sweep's did.
+pub fn tool_of(mended: &Mended) -> Option<&str> {
+    mended.source.strip_prefix(SOURCE)
+}
+
 /// Returns what the programs of a sweep still find of what cycles were to mend.
 pub fn unmended(batches: &[Batch], mended: &[Mended]) -> Vec<Unmended> {
     let mut found: BTreeMap<(&str, String), &str> = BTreeMap::new();
@@ -41,7 +46,7 @@ pub fn unmended(batches: &[Batch], mended: &[Mended]) -> Vec<Unmended> {
         found.extend(keys);
     }
     let still = |one: &Mended| {
-        let tool = one.source.strip_prefix(SOURCE)?;
+        let tool = tool_of(one)?;
         let of_tool = one.findings.iter();
         let files: BTreeSet<&&str> = of_tool
             .filter_map(|key| found.get(&(tool, key.clone())))
