@@ -136,6 +136,18 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// The oldest git that reads paths from its input wherever it is given them there.
 pub const OLDEST: (u32, u32) = (2, 25);
 
+/// Returns what git said; none where it refused, and not the machine or a halt kept it from its work.
+pub fn may_refuse<T>(said: Result<T>) -> Result<Option<T>> {
+    match said {
+        Ok(said) => Ok(Some(said)),
+        Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
+        Err(cause) => {
+            tracing::debug!("{cause}");
+            Ok(None)
+        }
+    }
+}
+
 /// Calls git in one working tree.
 #[derive(Clone, Debug)]
 pub struct Git {

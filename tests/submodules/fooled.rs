@@ -5,14 +5,19 @@ use std::fs;
 
 use super::*;
 
+/// Wants this check to pass, as the goal `fix`, and the file `b` to stay, which is there.
+fn want(repo: &TestRepo, check: &str) {
+    let goals = format!(
+        "goals:\n  - {{id: fix, description: d, check: '{check}', weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 5}}\n"
+    );
+    repo.write("GOALS.yaml", &goals);
+    repo.write("b", "b\n");
+}
+
 /// A repository whose goal `fix` fails until `s` of a submodule says so, and `b` passes; `sub` is set up, and `un` is not.
 fn repository() -> TestRepo {
     let repo = TestRepo::empty().with_out();
-    repo.write(
-        "GOALS.yaml",
-        "goals:\n  - {id: fix, description: d, check: grep -q fixed sub/s un/s, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
-    );
-    repo.write("b", "b\n");
+    want(&repo, "grep -q fixed sub/s un/s");
     set_up(
         &repo,
         r#"for name in sub un; do
@@ -129,11 +134,7 @@ fn nor_does_it_in_a_submodule_within_another() {
     for (what, is_set_up, script) in WITHIN {
         for end in ["echo more >>b; git commit -qm note b", "git rm -qf b"] {
             let repo = TestRepo::empty().with_out();
-            repo.write(
-                "GOALS.yaml",
-                "goals:\n  - {id: fix, description: d, check: grep -q fixed sm/in/s, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
-            );
-            repo.write("b", "b\n");
+            want(&repo, "grep -q fixed sm/in/s");
             set_up(
                 &repo,
                 r#"for name in in sm; do
@@ -266,10 +267,7 @@ fn what_is_taken_out_of_a_sparse_submodule_is_measured_all_the_same() {
     ] {
         for (end, result) in [("touch more", "unchanged"), ("git rm -qf b", "regressed")] {
             let repo = repository();
-            repo.write(
-                "GOALS.yaml",
-                "goals:\n  - {id: fix, description: d, check: '! grep -r todo sub', weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
-            );
+            want(&repo, "! grep -r todo sub");
             repo.commit_all("goals");
             sh(
                 &repo,

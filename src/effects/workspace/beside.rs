@@ -9,7 +9,6 @@ use super::{Start, Workspace, some_of};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
-use crate::model::exact;
 
 /// What is put back of tracked files that were written to while the goals of one cycle were measured, however often that is.
 #[derive(Debug)]
@@ -139,15 +138,11 @@ impl Workspace<'_> {
 
     /// Does the same inside submodules.
     fn put_back_inside(&self, quarantine: &mut Quarantine) -> Result<()> {
-        for name in self.repo.modules.known().into_keys() {
-            let path = exact::encode(&name);
-            let Some(git) = self.inside(&path) else {
-                continue;
-            };
-            let found = status::read_inside(&git, false)?;
+        for home in self.homes_within() {
+            let found = status::read_inside(&home.git, false)?;
             let changed = Changed {
-                git: &git,
-                folder: &[&path[..], b"/"].concat(),
+                git: &home.git,
+                folder: &home.folder,
                 paths: &found.dirty,
             };
             self.put_back_changed(&changed, quarantine)?;

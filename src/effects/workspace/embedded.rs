@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::{Start, Workspace};
 use crate::effects::files;
+use crate::effects::git::may_refuse;
 use crate::effects::guard::modules;
 use crate::effects::repo::{Difference, Entry, SUBMODULE};
 use crate::error::Result;
@@ -84,11 +85,9 @@ impl Workspace<'_> {
     fn named_modules(&self, tip: &str) -> Result<BTreeSet<Vec<u8>>> {
         let blob = format!("--blob={tip}:{GITMODULES}");
         let arguments = ["config", "-z", &blob, "--get-regexp", NAMED];
-        let listed = match self.repo.git.run(&arguments) {
-            Ok(listed) => listed,
-            Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
-            // There is none, it names none, or it cannot be read.
-            Err(_) => return Ok(BTreeSet::new()),
+        // There may be none, it may name none, or it cannot be read.
+        let Some(listed) = may_refuse(self.repo.git.run(&arguments))? else {
+            return Ok(BTreeSet::new());
         };
         let (mut paths, mut with_url) = (Vec::new(), BTreeSet::new());
         for setting in listed.split(|byte| *byte == 0) {

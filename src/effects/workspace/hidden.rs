@@ -8,11 +8,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
+use super::inside::Home;
 use super::restat::Whereabouts;
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
-use crate::effects::git::Git;
+use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
@@ -21,13 +22,6 @@ use crate::model::exact;
 
 /// How many files are hashed by one call of git.
 const AT_ONCE: usize = 200;
-
-/// A repository of the working tree: this one, or a submodule that git may go into.
-struct Home {
-    git: Git,
-    /// Its folder below the root of the working tree, with a slash at the end; empty for the root itself.
-    folder: Vec<u8>,
-}
 
 /// An entry of the index that git does not look at.
 struct Marked {
@@ -73,10 +67,6 @@ impl Hidden {
 }
 
 impl Home {
-    fn whole(&self, path: &[u8]) -> Vec<u8> {
-        [&self.folder, path].concat()
-    }
-
     fn flags(&self, marked: &[Marked]) -> Vec<String> {
         // Of the repository itself it is known which files lay where.
         let is_own = |marked: &&Marked| !marked.may_be_missing || !self.folder.is_empty();
@@ -178,7 +168,7 @@ impl Workspace<'_> {
         let known = self.repo.modules.known().into_keys();
         let known = known.map(|name| [&exact::encode(&name)[..], b"/"].concat());
         let known: Vec<Vec<u8>> = known.collect();
-        for home in self.homes_within().iter().chain([&self.root_home()]) {
+        for home in self.homes_within().chain([self.root_home()]) {
             let is_within = |path: &[u8], folder: &[u8]| {
                 folder.len() > home.folder.len() && path.starts_with(folder)
             };
@@ -198,29 +188,9 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    fn root_home(&self) -> Home {
-        Home {
-            git: self.repo.git.clone(),
-            folder: Vec::new(),
-        }
-    }
-
-    /// Returns the submodules that git may go into.
-    fn homes_within(&self) -> Vec<Home> {
-        let known = self.repo.modules.known().into_keys();
-        let home = |name: String| {
-            let path = exact::encode(&name);
-            Some(Home {
-                git: self.inside(&path)?,
-                folder: [&path[..], b"/"].concat(),
-            })
-        };
-        known.filter_map(home).collect()
-    }
-
-    /// Lists the index of each of them.
+    /// Lists the index of each submodule that git may go into.
     fn listed_within(&self) -> Result<Vec<(Home, Listed)>> {
-        let homes = self.homes_within().into_iter();
+        let homes = self.homes_within();
         let listed = |home: Home| {
             let listed = list_index(&home.git, &["--cached"], &mut |_, _| {})?;
             Ok((home, listed))
@@ -293,12 +263,11 @@ impl Workspace<'_> {
         let is_there = is_beneath(&self.repo.root, &dot_git)
             && fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(&dot_git))).is_ok();
         match self.inside(path) {
-            Some(git) => match git.run(&["rev-parse", "--verify", "HEAD"]) {
-                Ok(head) => Ok(head.trim_ascii() != id.as_bytes()),
-                Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
-                // A branch without a commit.
-                Err(_) => Ok(true),
-            },
+            Some(git) => {
+                let head = may_refuse(git.run(&["rev-parse", "--verify", "HEAD"]))?;
+                // It may be on a branch without a commit.
+                Ok(head.is_none_or(|head| head.trim_ascii() != id.as_bytes()))
+            }
             // One that is not set up has no HEAD; in one of an agent's nobody looks.
             None => Ok(is_there),
         }
@@ -363,10 +332,8 @@ fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Re
 /// Sets a mark of files; what the index does not have any more has none.
 fn set_flag(git: &Git, flag: &str, paths: &[Vec<u8>]) -> Result<()> {
     let arguments = ["update-index", flag, "-z", "--stdin"];
-    match git.run_with(&arguments, &ended(paths)) {
-        Ok(_) => return Ok(()),
-        Err(cause) if cause.is_of_machine() || cause.is_halt() => return Err(cause),
-        Err(cause) => tracing::debug!("{cause}"),
+    if may_refuse(git.run_with(&arguments, &ended(paths)))?.is_some() {
+        return Ok(());
     }
     let listed = git.run(&["ls-files", "-z"])?;
     let listed: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();

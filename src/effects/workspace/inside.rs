@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_within;
-use crate::effects::git::Git;
+use crate::effects::git::{Git, may_refuse};
 use crate::effects::guard::modules::{Ground, submodules};
 use crate::error::Result;
 use crate::model::exact;
@@ -29,6 +29,20 @@ const ADDED: [&str; 6] = [
     "--diff-filter=A",
     "-z",
 ];
+
+/// A repository of the working tree: this one, or a submodule that git may go into.
+pub(super) struct Home {
+    pub git: Git,
+    /// Its folder below the root of the working tree, with a slash at the end; empty for the root itself.
+    pub folder: Vec<u8>,
+}
+
+impl Home {
+    /// Returns the path below the root of the working tree of what is below this one's own.
+    pub fn whole(&self, path: &[u8]) -> Vec<u8> {
+        [&self.folder, path].concat()
+    }
+}
 
 impl Workspace<'_> {
     /// Returns where submodules are looked for.
@@ -60,24 +74,44 @@ impl Workspace<'_> {
         is_open.then(|| self.repo.git.elsewhere(&folder))
     }
 
+    /// Returns this repository itself.
+    pub(super) fn root_home(&self) -> Home {
+        Home {
+            git: self.repo.git.clone(),
+            folder: Vec::new(),
+        }
+    }
+
+    /// Returns the submodules that git may go into, the outer ones first, each as it is when it is asked for.
+    pub(super) fn homes_within(&self) -> impl Iterator<Item = Home> {
+        let known = self.repo.modules.known().into_keys();
+        known.filter_map(|name| {
+            let path = exact::encode(&name);
+            Some(Home {
+                git: self.inside(&path)?,
+                folder: [&path[..], b"/"].concat(),
+            })
+        })
+    }
+
     /// Adds to a state the submodules in which changes are uncommitted, be it in one within, and their untracked files; the
     /// ignored ones only if asked for.
     pub fn look_into_submodules(&self, status: &mut Status, with_ignored: bool) -> Result<()> {
         let mut changed = Vec::new();
-        let known: Vec<_> = self.repo.modules.known().into_keys().collect();
-        for path in known.iter().map(|path| exact::encode(path)) {
-            let Some(git) = self.inside(&path) else {
+        for home in self.homes_within() {
+            let path = || home.folder[..home.folder.len() - 1].to_vec();
+            let said = status::read_inside(&home.git, with_ignored);
+            let Some(found) = may_refuse(said)? else {
+                changed.push(path());
                 continue;
             };
-            let Some(found) = may_fail(status::read_inside(&git, with_ignored))? else {
-                changed.push(path);
-                continue;
+            let whole = |files: &[Vec<u8>]| -> Vec<_> {
+                files.iter().map(|below| home.whole(below)).collect()
             };
-            let below = |files: Vec<Vec<u8>>| files.into_iter().map(|below| joined(&path, &below));
-            status.within.extend(below(found.untracked));
-            status.ignored.extend(below(found.ignored));
+            status.within.extend(whole(&found.untracked));
+            status.ignored.extend(whole(&found.ignored));
             if !found.dirty.is_empty() {
-                changed.push(path);
+                changed.push(path());
             }
         }
         if changed.is_empty() {
@@ -112,7 +146,7 @@ impl Workspace<'_> {
         (path, git): (&[u8], &Git),
         commit: &str,
     ) -> Result<()> {
-        let added = may_fail(git.run(&[&ADDED[..], &[commit]].concat()))?.unwrap_or_default();
+        let added = may_refuse(git.run(&[&ADDED[..], &[commit]].concat()))?.unwrap_or_default();
         let added = added.split(|byte| *byte == 0).filter(|it| !it.is_empty());
         let is_users = |below: &&[u8]| start.kept.was_there(&joined(path, below));
         let users: Vec<Vec<u8>> = added.filter(is_users).map(<[u8]>::to_vec).collect();
@@ -141,7 +175,7 @@ impl Workspace<'_> {
                 continue;
             };
             self.unstage_users(start, (&path, &git), "HEAD")?;
-            let Some(mut found) = may_fail(status::read_inside(&git, false))? else {
+            let Some(mut found) = may_refuse(status::read_inside(&git, false))? else {
                 continue;
             };
             // The user's own files stay where they are.
@@ -182,19 +216,6 @@ impl Workspace<'_> {
             });
         }
         Ok(notes)
-    }
-}
-
-/// Returns what git says of a submodule; none where it cannot say anything: HEAD may be on a branch without a commit there, or on
-/// a commit that is not there.
-pub(super) fn may_fail<T>(said: Result<T>) -> Result<Option<T>> {
-    match said {
-        Ok(said) => Ok(Some(said)),
-        Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
-        Err(cause) => {
-            tracing::debug!("{cause}");
-            Ok(None)
-        }
     }
 }
 

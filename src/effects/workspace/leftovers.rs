@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::strays::Left;
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
+use crate::effects::git::may_refuse;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -195,11 +196,8 @@ impl Workspace<'_> {
         // Git is strict about the encoding only of what it writes.
         let arguments = ["hash-object", "-w", "--"].map(OsStr::new);
         let path = [OsStr::from_bytes(path)];
-        match self.repo.git.run(&[&arguments[..], &path].concat()) {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_of_machine() || error.is_halt() => Err(error),
-            Err(_) => Ok(false),
-        }
+        let said = self.repo.git.run(&[&arguments[..], &path].concat());
+        Ok(may_refuse(said)?.is_some())
     }
 
     fn has_filter(&self, path: &[u8]) -> Result<bool> {

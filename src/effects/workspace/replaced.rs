@@ -9,10 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::inside::{joined, may_fail};
+use super::inside::joined;
 use super::strays::Left;
 use super::{Start, Workspace, some_of};
 use crate::effects::files;
+use crate::effects::git::may_refuse;
 use crate::effects::guard::modules::{self, Module, submodules};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo, SUBMODULE, hash_blob};
@@ -39,13 +40,8 @@ impl Workspace<'_> {
             {
                 continue;
             }
-            let mut note = |below: &Path, meta: &fs::Metadata| {
-                if !meta.is_dir() {
-                    found.push(joined(path, below.as_os_str().as_bytes()));
-                }
-                true
-            };
-            look_through(&folder, &mut note);
+            let below = files_in(&folder).into_iter();
+            found.extend(below.map(|below| joined(path, below.as_os_str().as_bytes())));
         }
         found
     }
@@ -62,8 +58,8 @@ impl Workspace<'_> {
         left.notes.extend(quarantine.notes());
         let known = self.repo.modules.known();
         for path in &left.submodules {
-            let dot_git = [&path[..], b"/.git"].concat();
-            let is_set_up = is_there(&self.repo.root.join(OsStr::from_bytes(&dot_git)));
+            let folder = self.repo.root.join(OsStr::from_bytes(path));
+            let is_set_up = is_there(&folder.join(".git"));
             let was_set_up = known.contains_key(&exact::decode(path));
             if is_set_up && !was_set_up && self.was_submodule(start, path)? {
                 left.nested.push([&path[..], b"/"].concat());
@@ -108,11 +104,7 @@ impl Workspace<'_> {
                 &["read-tree", "--reset", "HEAD"][..],
                 &["checkout-index", "--all", "--quiet"],
             ] {
-                match git.run(arguments) {
-                    Err(cause) if cause.is_halt() || cause.is_of_machine() => return Err(cause),
-                    Err(cause) => tracing::debug!("{cause}"),
-                    Ok(_) => {}
-                }
+                may_refuse(git.run(arguments))?;
             }
             filled.push(exact::shown(name));
         }
@@ -234,7 +226,7 @@ impl Workspace<'_> {
             let below = below.strip_suffix(b"/").unwrap_or(below);
             listed.contains(below) || start.kept.was_there(&joined(path, below))
         };
-        let Some(others) = may_fail(self.not_ignored_in(folder))? else {
+        let Some(others) = may_refuse(self.not_ignored_in(folder))? else {
             return Ok(false);
         };
         let mut others = others.split(|byte| *byte == 0).filter(|it| !it.is_empty());
@@ -290,7 +282,7 @@ impl Workspace<'_> {
         if !is_link && is_raw() {
             return Ok(true);
         }
-        let id = may_fail(self.hash_of_file(path, is_link))?;
+        let id = may_refuse(self.hash_of_file(path, is_link))?;
         Ok(id.as_ref() == Some(&entry.id))
     }
 
@@ -328,24 +320,18 @@ fn is_there(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
 }
 
-/// Calls `each` with everything below a folder; into a folder for which it says no nobody goes. Says whether all could be seen.
-fn look_through(root: &Path, each: &mut dyn FnMut(&Path, &fs::Metadata) -> bool) -> bool {
-    let mut folders = vec![PathBuf::new()];
-    while let Some(below) = folders.pop() {
-        let Ok(entries) = fs::read_dir(root.join(&below)) else {
-            return false;
-        };
-        for entry in entries {
-            let Ok((entry, meta)) =
-                entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)))
-            else {
-                return false;
-            };
-            let below = below.join(entry.file_name());
-            if each(&below, &meta) && meta.is_dir() {
-                folders.push(below);
+/// Lists everything but folders below a folder, as far as that can be read.
+fn files_in(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
+        for entry in entries.flatten() {
+            let below = folder.join(entry.file_name());
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => folders.push(below),
+                false => found.push(below),
             }
         }
     }
-    true
+    found
 }

@@ -7,12 +7,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::inside::Home;
 use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
 use crate::error::Result;
-use crate::model::exact;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
 const SLACK: i64 = 2;
@@ -143,13 +143,9 @@ impl Workspace<'_> {
 
     /// Does the same inside submodules that git may go into, by the age of their files alone.
     pub(super) fn distrust_within(&self, start: &Start) -> Result<()> {
-        for name in start.guarded.modules().keys() {
-            let path = exact::encode(name);
-            let Some(git) = self.inside(&path) else {
-                continue;
-            };
+        for Home { git, folder } in self.homes_within() {
             let listed = git.run(&LISTING)?;
-            let folder = self.repo.root.join(OsStr::from_bytes(&path));
+            let folder = self.repo.root.join(OsStr::from_bytes(&folder));
             let mut near = Near::below(&folder);
             let mut doubtful = Vec::new();
             for entry in listed.split(|byte| *byte == 0).filter_map(Entry::of) {

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::{Start, Workspace, ended, some_of};
+use crate::effects::git::may_refuse;
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
 
@@ -37,11 +38,7 @@ impl Workspace<'_> {
         self.set_flags(&["--no-skip-worktree"], &gone)?;
         // Writes over nothing. What is not brought in is a change that git sees, now that it looks.
         let check_out = ["checkout-index", "--index", "-z", "--stdin"];
-        match self.repo.git.run_with(&check_out, &ended(&gone)) {
-            Err(cause) if cause.is_halt() || cause.is_of_machine() => return Err(cause),
-            Err(cause) => tracing::warn!("{cause}"),
-            Ok(_) => {}
-        }
+        may_refuse(self.repo.git.run_with(&check_out, &ended(&gone)))?;
         let names = gone.iter().map(|path| String::from_utf8_lossy(path));
         let names: Vec<String> = names.map(|name| name.into_owned()).collect();
         Ok(Some(format!(

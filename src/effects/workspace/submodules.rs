@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use super::inside::joined;
 use super::{Start, Workspace, locks, status};
 use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
@@ -144,8 +145,8 @@ impl Workspace<'_> {
             return Ok(Vec::new());
         }
         let dot_git = root.join(OsStr::from_bytes(path)).join(".git");
-        let is_back = is_back || fs::symlink_metadata(&dot_git).is_err();
-        if fs::symlink_metadata(dot_git).is_err() {
+        let is_gone = fs::symlink_metadata(dot_git).is_err();
+        if is_gone {
             self.update_submodule(path);
         }
         let Some(git) = self.inside(path) else {
@@ -160,7 +161,7 @@ impl Workspace<'_> {
         let whose = (&start.whose(), is_changed);
         let mut notes = submodules::undo(pair, whose, &mut follow, &mut in_the_way)?;
         notes.extend(in_the_way.notes());
-        if is_back {
+        if is_back || is_gone {
             self.clear_added(start, (path, &git), quarantine)?;
         }
         Ok(notes)
@@ -174,7 +175,7 @@ impl Workspace<'_> {
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         for below in status::read_inside(git, false)?.untracked {
-            let file = [path, b"/", below.strip_suffix(b"/").unwrap_or(&below)].concat();
+            let file = joined(path, below.strip_suffix(b"/").unwrap_or(&below));
             if !start.kept.was_there(&file) && is_beneath(&self.repo.root, &file) {
                 quarantine.take(&self.repo.root, &file)?;
             }

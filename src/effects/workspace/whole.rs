@@ -7,6 +7,7 @@ use std::fs;
 
 use super::{Start, Workspace};
 use crate::effects::files;
+use crate::effects::git::may_refuse;
 use crate::effects::guard::way::{displace, excludes};
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
@@ -103,13 +104,9 @@ impl Workspace<'_> {
     /// Makes the index anew if git cannot read it: the start's, brought to what HEAD has. Returns what was done. To be done before
     /// git is asked for anything that is in it.
     pub fn mend_index(&self, start: &Start) -> Result<Vec<String>> {
-        match self.repo.git.run(&READ_INDEX) {
-            Ok(_) => Ok(Vec::new()),
-            Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
-            Err(cause) => {
-                tracing::debug!("{cause}");
-                self.make_index_anew(start)
-            }
+        match may_refuse(self.repo.git.run(&READ_INDEX))? {
+            Some(_) => Ok(Vec::new()),
+            None => self.make_index_anew(start),
         }
     }
 
