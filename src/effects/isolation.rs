@@ -137,6 +137,10 @@ impl Isolation {
         let edited =
             edited.map(|path| format!("files of the submodule {} were changed", text::path(&path)));
         stock.change.unheld.extend(edited);
+        let emptied = self.emptied(&repo)?.into_iter();
+        let emptied =
+            emptied.map(|path| format!("the submodule {} was emptied", text::path(&path)));
+        stock.change.unheld.extend(emptied);
         let lent = lent::changed(&self.user, start).into_iter();
         let lent = lent.map(|path| format!("{path} changed"));
         stock.change.goalposts.extend(lent);
@@ -152,6 +156,16 @@ impl Isolation {
                 Some("the work does not go on from the commit it started from".to_owned());
         }
         Ok(Some(stock))
+    }
+
+    /// Lists the submodules that the slot was made ready with, has still by its index, and holds no files of any more.
+    fn emptied(&self, slot: &Repo) -> Result<Vec<Vec<u8>>> {
+        let mut emptied = self.slot.emptied()?;
+        if !emptied.is_empty() {
+            let listed = slot.tracked_folders()?.modules;
+            emptied.retain(|path| listed.contains(path));
+        }
+        Ok(emptied)
     }
 
     fn remake(&self, start: &Start) -> Result<Repo> {

@@ -17,10 +17,8 @@ mod prepare;
 mod settings;
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -246,19 +244,6 @@ impl Slot {
     /// Returns the file that says what the slot was made ready from.
     fn stamp(&self) -> PathBuf {
         self.root.with_extension("prepared")
-    }
-
-    /// Has `prepare` make these submodules anew: what is in them goes.
-    pub fn unprepare(&self, modules: &[Vec<u8>]) -> Result<()> {
-        files::remove(&self.stamp())?;
-        for module in modules {
-            let folder = self.root.join(OsStr::from_bytes(module));
-            if files::is_beneath(&self.root, module) {
-                remove_all(&folder)?;
-                files::make_folder(&folder)?;
-            }
-        }
-        Ok(())
     }
 
     /// Returns the folder with a copy of what `prepare` made.

@@ -95,9 +95,14 @@ pub fn pattern(path: &str) -> String {
     pattern
 }
 
-/// Returns the digest of what a `prepare` command depends on: the command itself, the tracked files that it names, and the files
-/// that say what a build needs, wherever they lie. `tree` lists the tracked files with their ids.
-pub fn inputs<'a>(command: &str, tree: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+/// Returns the digest of what a `prepare` command depends on: the command itself, the tracked files that it names, the files
+/// that say what a build needs, wherever they lie, and the commits of submodules. `files` and `modules` list what is tracked, with
+/// the ids.
+pub fn inputs<'a>(
+    command: &str,
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    modules: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
     let words: Vec<&str> = command
         .split(|letter: char| letter.is_whitespace() || "\"';&|()<>".contains(letter))
         .map(|word| word.strip_prefix("./").unwrap_or(word))
@@ -108,7 +113,7 @@ pub fn inputs<'a>(command: &str, tree: impl Iterator<Item = (&'a str, &'a str)>)
         INPUTS.contains(&name) || is_requirements || words.contains(&path)
     };
     let mut parts = vec![command];
-    for (path, id) in tree.filter(|(path, _)| is_input(path)) {
+    for (path, id) in files.filter(|(path, _)| is_input(path)).chain(modules) {
         parts.extend([path, id]);
     }
     digest::full(parts.join("\0").as_bytes())
@@ -142,22 +147,26 @@ mod tests {
 
     #[test]
     fn a_slot_is_made_ready_again_when_what_it_was_made_from_changes() {
-        let tree = |lock: &'static str, script: &'static str, code: &'static str| {
+        let tree = |[lock, script, code, module]: [&'static str; 4]| {
+            let files = [
+                ("web/package-lock.json", lock),
+                ("scripts/setup.sh", script),
+                ("src/main.js", code),
+            ];
+            let modules = [("vendor/lib", module)];
             inputs(
                 "npm ci && sh ./scripts/setup.sh",
-                [
-                    ("web/package-lock.json", lock),
-                    ("scripts/setup.sh", script),
-                    ("src/main.js", code),
-                ]
-                .into_iter(),
+                files.into_iter(),
+                modules.into_iter(),
             )
         };
-        let now = tree("1", "1", "1");
-        assert_eq!(now, tree("1", "1", "2"));
-        assert_ne!(now, tree("2", "1", "1"));
-        assert_ne!(now, tree("1", "2", "1"));
-        assert_ne!(now, inputs("npm ci", std::iter::empty()));
+        let now = tree(["1", "1", "1", "1"]);
+        assert_eq!(now, tree(["1", "1", "2", "1"]));
+        assert_ne!(now, tree(["2", "1", "1", "1"]));
+        assert_ne!(now, tree(["1", "2", "1", "1"]));
+        assert_ne!(now, tree(["1", "1", "1", "2"]));
+        let none = std::iter::empty;
+        assert_ne!(now, inputs("npm ci", none(), none()));
     }
 
     #[test]

@@ -388,14 +388,20 @@ fn nor_does_it_in_a_copy() {
     assert!(repo.has("more") && repo.read("sub/s") == "todo\n");
 }
 
-#[test]
-fn nor_does_it_in_a_copy_that_has_them() {
+/// The same with submodules in its copies, too.
+fn prepared() -> TestRepo {
     let repo = repository();
     let goals = repo.read("GOALS.yaml");
     let settings =
         "evolve:\n  prepare: git -c protocol.file.allow=always submodule update --init\n";
     repo.write("GOALS.yaml", &format!("{settings}{goals}"));
     repo.commit_all("settings");
+    repo
+}
+
+#[test]
+fn nor_does_it_in_a_copy_that_has_them() {
+    let repo = prepared();
     for _ in 0..2 {
         repo.agent_does(&["echo fixed >sub/s; echo more >>b"]);
         let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
@@ -406,6 +412,45 @@ fn nor_does_it_in_a_copy_that_has_them() {
     repo.agent_does(&["echo built >sub/x.ign; echo more >>b"]);
     let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
+}
+
+#[test]
+fn one_that_is_emptied_in_a_copy_is_no_change_to_keep_and_is_set_up_again() {
+    let repo = prepared();
+    for script in ["rm -rf sub/* sub/.gitignore", "rm -rf sub; mkdir sub"] {
+        repo.agent_does(&[&format!("{script}; echo more >>b")]);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "regressed", "{}", run.stdout);
+        let reason = repo.newest()["reason"].to_string();
+        assert!(reason.contains("the submodule sub was emptied"), "{reason}");
+        assert_eq!(repo.newest()["goals_passing"], 1, "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_copy_has_the_files_of_the_commit_that_a_person_moves_a_submodule_to() {
+    let repo = prepared();
+    repo.agent_does(&["echo more >>b"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    repo.write("sub/new", "of the next commit\n");
+    let commit = "-c user.name=n -c user.email=n commit --quiet --message=next";
+    for arguments in [
+        "add new",
+        commit,
+        "push --quiet origin HEAD:refs/heads/next",
+    ] {
+        let arguments: Vec<_> = ["-C", "sub"]
+            .into_iter()
+            .chain(arguments.split(' '))
+            .collect();
+        repo.git(&arguments);
+    }
+    repo.commit_all("a submodule moves");
+    repo.agent_does(&["test -e sub/new && echo more >>b"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
+    assert!(!run.stdout.contains("made anew"), "{}", run.stdout);
+    assert_eq!(repo.read("b").lines().count(), 3, "{}", run.stdout);
 }
 
 #[test]

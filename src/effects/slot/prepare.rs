@@ -1,12 +1,15 @@
 //! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Slot;
+use super::{Slot, remove_all};
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
-use crate::effects::repo::{Entry, Repo};
+use crate::effects::repo::{Entry, Repo, SUBMODULE};
 use crate::effects::sandbox::Fence;
 use crate::error::Result;
 use crate::model::{mask, slot, text};
@@ -15,6 +18,8 @@ use crate::model::{mask, slot, text};
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// The most bytes of its log.
 const LOG_LIMIT: u64 = 16 << 20;
+/// The most bytes of the file that says what a slot was made ready from.
+const STAMP_LIMIT: u64 = 16 << 20;
 
 /// What making a slot ready needs.
 #[derive(Debug)]
@@ -50,8 +55,9 @@ impl Slot {
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
-        let inputs = inputs(command, how)?;
-        if self.was_prepared_from(&inputs)? {
+        let inputs = Inputs::of(command, how)?;
+        let is_prepared = self.was_prepared_from(&inputs)? && self.emptied()?.is_empty();
+        if is_prepared {
             return Ok(Prepared::Ready);
         }
         self.run_prepare(how, (command, &inputs)).await
@@ -63,7 +69,7 @@ impl Slot {
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
-        let inputs = inputs(command, how)?;
+        let inputs = Inputs::of(command, how)?;
         if self.was_prepared_from(&inputs)? && self.put_back(how.user, how.place.1)? {
             return Ok(Prepared::Ready);
         }
@@ -75,16 +81,64 @@ impl Slot {
         Ok(prepared)
     }
 
-    fn was_prepared_from(&self, inputs: &str) -> Result<bool> {
-        Ok(files::read_text(&self.stamp(), 1 << 10)? == inputs)
+    fn was_prepared_from(&self, inputs: &Inputs) -> Result<bool> {
+        Ok(self.stamped()?.digest == inputs.digest)
+    }
+
+    /// Lists the submodules that `prepare` had set up here, and that are not any more.
+    pub fn emptied(&self) -> Result<Vec<Vec<u8>>> {
+        let mut emptied = self.stamped()?.modules;
+        emptied.retain(|module| !self.has_set_up(module));
+        Ok(emptied)
+    }
+
+    /// Has `prepare` run anew, with these submodules as a checkout leaves them: what is in them goes.
+    pub fn unprepare(&self, modules: &[Vec<u8>]) -> Result<()> {
+        files::remove(&self.stamp())?;
+        for module in modules {
+            let folder = self.root.join(OsStr::from_bytes(module));
+            if files::is_beneath(&self.root, module) && folder.exists() {
+                remove_all(&folder)?;
+                files::make_folder(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether a submodule is checked out here, and not just its `.git`.
+    fn has_set_up(&self, module: &[u8]) -> bool {
+        let folder = self.root.join(OsStr::from_bytes(module));
+        fs::symlink_metadata(folder.join(".git")).is_ok()
+            && fs::read_dir(&folder).is_ok_and(|entries| entries.count() > 1)
+    }
+
+    /// Reads what the slot was made ready from, and which submodules were set up then.
+    fn stamped(&self) -> Result<Inputs> {
+        let stamp = files::read_bounded(&self.stamp(), STAMP_LIMIT)?.unwrap_or_default();
+        let mut parts = stamp.split(|byte| *byte == 0);
+        let digest = parts.next().unwrap_or_default();
+        Ok(Inputs {
+            digest: String::from_utf8_lossy(digest).into_owned(),
+            modules: parts.map(<[u8]>::to_vec).collect(),
+        })
+    }
+
+    fn stamp_ready(&self, inputs: &Inputs) -> Result<()> {
+        let set_up = inputs.modules.iter().map(Vec::as_slice);
+        let set_up = set_up.filter(|module| self.has_set_up(module));
+        let parts: Vec<&[u8]> = std::iter::once(inputs.digest.as_bytes())
+            .chain(set_up)
+            .collect();
+        files::replace(&self.stamp(), &parts.join(&0))
     }
 
     async fn run_prepare(
         &self,
         how: &Preparation<'_>,
-        (command, inputs): (&str, &str),
+        (command, inputs): (&str, &Inputs),
     ) -> Result<Prepared> {
-        files::remove(&self.stamp())?;
+        // Git does not set up one whose git directory went with the slot's.
+        self.unprepare(&inputs.modules)?;
         let ran = how
             .supervisor
             .run(Job {
@@ -109,7 +163,7 @@ impl Slot {
             }
             Ending::Exited(0) => match self.stray_files(how)?.as_slice() {
                 [] => {
-                    files::replace(&self.stamp(), inputs.as_bytes())?;
+                    self.stamp_ready(inputs)?;
                     return Ok(Prepared::Ready);
                 }
                 strays => format!(
@@ -154,14 +208,31 @@ impl Slot {
     }
 }
 
-/// Returns the digest of what the command depends on.
-fn inputs(command: &str, how: &Preparation<'_>) -> Result<String> {
-    let tracked = how.user.files_of(how.place.1)?;
-    let shown = |(path, entry): (Vec<u8>, Entry)| {
-        let path = String::from_utf8_lossy(&path).into_owned();
-        (path, entry.id)
-    };
-    let files: Vec<(String, String)> = tracked.into_iter().map(shown).collect();
-    let files = files.iter().map(|(path, id)| (&**path, &**id));
-    Ok(slot::inputs(command, files))
+/// What a slot is made ready from.
+struct Inputs {
+    /// The digest of what the command depends on.
+    digest: String,
+    /// The submodules of the commit; of a slot that is ready those that were set up.
+    modules: Vec<Vec<u8>>,
+}
+
+impl Inputs {
+    fn of(command: &str, how: &Preparation<'_>) -> Result<Inputs> {
+        let tracked = how.user.files_of(how.place.1)?;
+        let shown = |(path, entry): (Vec<u8>, Entry)| {
+            let text = String::from_utf8_lossy(&path).into_owned();
+            (path, text, entry)
+        };
+        let (modules, files): (Vec<_>, Vec<_>) = tracked
+            .into_iter()
+            .map(shown)
+            .partition(|(_, _, entry)| entry.mode == SUBMODULE);
+        fn ids(list: &[(Vec<u8>, String, Entry)]) -> impl Iterator<Item = (&str, &str)> {
+            list.iter().map(|(_, text, entry)| (&**text, &*entry.id))
+        }
+        Ok(Inputs {
+            digest: slot::inputs(command, ids(&files), ids(&modules)),
+            modules: modules.into_iter().map(|(path, _, _)| path).collect(),
+        })
+    }
 }

@@ -148,5 +148,5 @@ pub(super) fn is_older(file: &Path, since: i64) -> bool {
 
 fn in_the_way(lock: &Path) -> Error {
     Error::unsafe_repo(format!("{} is in the way", lock.display()))
-        .hint("another git is at work here; if none is, remove that file")
+        .hint("another git is at work here: let it end, or remove that file if none is; then run evolve again: it goes on where it stopped")
 }
