@@ -32,6 +32,7 @@ mod run_by;
 mod sparse;
 mod spread;
 mod staged;
+mod start;
 mod status;
 mod stock;
 mod strays;
@@ -44,26 +45,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::effects::clock;
-use crate::effects::files::is_beneath;
-use crate::effects::files::{self, Moment};
+use crate::effects::files::{self, is_beneath};
 use crate::effects::guard::Guarded;
-use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, AfterAgent, Kept};
-use crate::effects::mirror::{self, Mirror};
-use crate::effects::modes::Folders;
-use crate::effects::pipes::{self, Plain};
-use crate::effects::places::Places;
+use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
-use crate::model::compared::{Compared, Refs};
+use crate::model::compared::Compared;
 use crate::model::gate::{Change, Fate};
-use crate::model::movement::Movement;
-use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
 pub use beside::Written;
@@ -73,203 +65,8 @@ pub use land::{Landed, Landing};
 pub use later::Later;
 pub use restat::Whereabouts;
 pub use restore::Plan;
+pub use start::{SettingsBack, Start};
 pub use status::WayOut;
-
-/// The state that a cycle starts from and that an undo goes back to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start {
-    /// The session.
-    pub session: String,
-    /// The cycle's number.
-    pub cycle: u64,
-    /// The branch that is worked on (`refs/heads/…`).
-    pub branch: String,
-    /// The commit that it was on.
-    pub commit: String,
-    /// That commit's tree.
-    pub tree: String,
-    /// The digest of that tree's content.
-    pub content: String,
-    /// How many movements HEAD had made.
-    pub head_movements: usize,
-    /// How many movements the branch had made.
-    pub branch_movements: usize,
-    /// The newest of HEAD's movements and of the branch's: a reflog that git cuts short is not counted on.
-    #[serde(default, skip_serializing_if = "is_unknown")]
-    pub newest_movements: (Option<Movement>, Option<Movement>),
-    /// The user's files that git does not track.
-    pub kept: Kept,
-    /// What is lent to a slot from the user's checkout and `protect` names.
-    #[serde(default, skip_serializing_if = "Kept::is_empty")]
-    pub lent: Kept,
-    /// What git was told not to look at, as in `h path`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
-    /// What git holds for the user beside them.
-    #[serde(default, skip_serializing_if = "Guarded::is_empty")]
-    pub guarded: Guarded,
-    /// The user's own configuration of git, outside the repository.
-    #[serde(default, skip_serializing_if = "Users::is_empty")]
-    pub users: Users,
-    /// What checks compare with.
-    #[serde(default, skip_serializing_if = "Compared::is_empty")]
-    pub compared: Compared,
-    /// All refs before the agent, where they are not remembered beside the settings.
-    #[serde(skip)]
-    pub refs: Option<Arc<Refs>>,
-    /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
-    #[serde(skip)]
-    pub folders: Arc<Folders>,
-    /// Which tracked files lay where; after a crash what is `guarded` tells of their folders alone.
-    #[serde(skip)]
-    pub whereabouts: Option<Arc<Whereabouts>>,
-    /// What was called `.git` below the root of the working tree right before the agent, without its own; none where that is
-    /// not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repositories: Option<Vec<String>>,
-    /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
-    pub since: i64,
-    /// The same as the file system dates what is changed; none after a crash.
-    #[serde(skip)]
-    pub moment: Option<Moment>,
-}
-
-fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
-    *movements == (None, None)
-}
-
-/// What was done to make git's settings what they were.
-#[derive(Debug, Default)]
-pub struct SettingsBack {
-    /// What a reader of the record should know.
-    pub notes: Vec<String>,
-    /// Why the cycle cannot stand: what git keeps was replaced by what git cannot use.
-    pub broken: Option<String>,
-    /// The index is another than git left there.
-    pub is_index_back: bool,
-}
-
-impl Start {
-    /// The same start, for the cycle with this number.
-    pub fn of_cycle(self, cycle: u64) -> Start {
-        Start { cycle, ..self }
-    }
-
-    /// Returns the moment from which on what was changed may have been changed since the cycle started.
-    fn began(&self) -> Moment {
-        self.moment.unwrap_or((self.since, 0))
-    }
-
-    /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
-    /// changed. To be done before git is called or the repository opened again.
-    pub fn put_back_settings(&self, places: &Places, plain: &Plain) -> Result<SettingsBack> {
-        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        let stood = self.guarded.stood(places, self.since);
-        let around = self.guarded.around(places);
-        let cleared = pipes::clear_git((places, plain), (&stood, &around), &mut quarantine)?;
-        let mirror = Mirror::of(places).ok();
-        let mirror = mirror.filter(|_| !self.guarded.is_empty());
-        if let Some(mirror) = &mirror {
-            mirror.clear_links(self.began(), &mut quarantine)?;
-        }
-        let mut notes = self
-            .guarded
-            .put_back_settings(places, ("the agent", &mut quarantine))?;
-        if !self.guarded.is_empty() {
-            mirror::clear_damaged(places, self.began(), &mut quarantine)?;
-        }
-        if let Some(mirror) = &mirror {
-            notes.extend(mirror.give_back(&mut quarantine)?);
-            mirror.lend_again(&cleared.misplaced)?;
-        }
-        let head = places.git_dir.join("HEAD");
-        if cleared.misplaced.contains(&head) && std::fs::symlink_metadata(&head).is_err() {
-            files::replace(&head, format!("ref: {}\n", self.branch).as_bytes())?;
-        }
-        notes.extend(quarantine.notes());
-        Ok(SettingsBack {
-            notes,
-            broken: cleared.reason(&places.common),
-            is_index_back: cleared.misplaced.contains(&places.git_dir.join("index")),
-        })
-    }
-
-    /// Moves away and removes what came among git's objects and cannot be relied on; says what. Unlike
-    /// `put_back_settings` this needs nothing that was remembered: it may be asked for before the agent.
-    pub fn clear_objects(&self, places: &Places) -> Result<Vec<String>> {
-        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        mirror::clear_damaged(places, self.began(), &mut quarantine)?;
-        Ok(quarantine.notes().collect())
-    }
-
-    /// Makes git's settings what they were once more, when git has run the user's filters for the last time: these may have loaded
-    /// what the agent wrote. Says what had changed.
-    pub fn hold_settings(&self, places: &Places) -> Result<Vec<String>> {
-        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        let mut notes = self
-            .guarded
-            .put_back_settings(places, ("the agent", &mut quarantine))?;
-        notes.extend(quarantine.notes());
-        Ok(notes)
-    }
-
-    /// Makes the programs in the working tree what they were that settings of git name. To be done before git is called.
-    pub fn put_back_programs(&self, places: &Places) -> Result<PutBack> {
-        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        let mut put_back = self.guarded.put_back_programs(places, &mut quarantine)?;
-        put_back.notes.extend(quarantine.notes());
-        Ok(put_back)
-    }
-
-    /// Has git go by the user's own configuration as it was; says what of it changed. To be done before git is called.
-    pub fn hold_users(&self, repo: &Repo) -> Result<Vec<String>> {
-        let changed = self.users.hold(&repo.git, &repo.private)?;
-        Ok(changed.into_iter().collect())
-    }
-
-    /// Puts back refs and entries of the stash that are gone or were moved away since; says which.
-    pub fn put_back_refs(&self, repo: &Repo) -> Result<Vec<String>> {
-        let whose = self.whose();
-        if self.guarded.is_empty() {
-            return Ok(Vec::new());
-        }
-        // With one that is left no ref can be written.
-        let mut notes = Workspace { repo }.clear_locks(self)?;
-        let mut quarantine = Quarantine::of(&repo.private, &self.session, self.cycle);
-        let put_back = self.guarded.put_back_refs(repo, &whose, &mut quarantine)?;
-        notes.extend(put_back);
-        if let Ok(mirror) = Mirror::of(&repo.own_places()) {
-            notes.extend(mirror.give_logs_back(&whose, &mut quarantine)?);
-        }
-        notes.extend(quarantine.notes());
-        Ok(notes)
-    }
-
-    /// Returns where a ref beside HEAD leads that was written since.
-    pub fn root_ref(&self, repo: &Repo, name: &str) -> Option<String> {
-        repo.root_ref(name, self.since)
-    }
-
-    /// Returns whose the refs are that moved since.
-    pub fn whose(&self) -> Whose {
-        Whose {
-            branch: self.branch.clone(),
-            mark: self.mark(),
-            work_ref: self.work_ref(),
-            start: Some(self.commit.clone()),
-        }
-    }
-
-    /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.
-    pub fn mark(&self) -> String {
-        format!("evolve-{}-{}", self.session, self.cycle)
-    }
-
-    /// Returns the ref under which the agent's work stays reachable.
-    pub fn work_ref(&self) -> String {
-        format!("refs/evolve/{}/{}", self.session, self.cycle)
-    }
-}
 
 /// What the agent left, taken stock of.
 #[derive(Clone, Debug)]
