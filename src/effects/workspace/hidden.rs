@@ -8,9 +8,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use super::inside::Home;
 use super::restat::Whereabouts;
 use super::status::{self, Status};
+use super::submodules::Home;
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
 use crate::effects::git::{Git, may_refuse};

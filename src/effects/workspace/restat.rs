@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::inside::Home;
+use super::submodules::Home;
 use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};

@@ -10,13 +10,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::inside::joined;
-use super::strays::Left;
-use super::{Start, Workspace, some_of};
 use crate::effects::files;
 use crate::effects::git::may_refuse;
 use crate::effects::guard::modules::{self, Module, submodules};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo, SUBMODULE, hash_blob};
+use crate::effects::workspace::strays::Left;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -27,7 +27,7 @@ const LARGEST: u64 = 1 << 30;
 
 impl Workspace<'_> {
     /// Lists the files in the folders of those of these submodules that are not set up: git looks at none of them.
-    pub(super) fn in_unset(&self, listed: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    pub(in crate::effects::workspace) fn in_unset(&self, listed: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let known = self.repo.modules.known();
         let mut found = Vec::new();
         for path in listed {
@@ -48,7 +48,11 @@ impl Workspace<'_> {
 
     /// Moves what an agent put into such folders to the quarantine: no commit can hold it. One that it set up goes there with an
     /// undo.
-    pub(super) fn clear_unset(&self, start: &Start, left: &mut Left) -> Result<()> {
+    pub(in crate::effects::workspace) fn clear_unset(
+        &self,
+        start: &Start,
+        left: &mut Left,
+    ) -> Result<()> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         for path in self.in_unset(&left.submodules) {
             if !start.kept.was_there(&path) {
@@ -69,7 +73,11 @@ impl Workspace<'_> {
     }
 
     /// Says whether a path stood for a submodule when the cycle began; of one within another, whether it does now.
-    pub(super) fn was_submodule(&self, start: &Start, path: &[u8]) -> Result<bool> {
+    pub(in crate::effects::workspace) fn was_submodule(
+        &self,
+        start: &Start,
+        path: &[u8],
+    ) -> Result<bool> {
         let mut known = start.guarded.modules().keys();
         let is_nested = known.any(|name| {
             let outer = [&exact::encode(name)[..], b"/"].concat();
@@ -83,7 +91,7 @@ impl Workspace<'_> {
 
     /// Sets submodules up again that are no longer checked out though the index has them, as a `git submodule deinit` leaves them,
     /// or a checkout of a commit that has them not: to git that is no change. Says which.
-    pub(super) fn fill_emptied(&self, start: &Start) -> Result<Vec<String>> {
+    pub(in crate::effects::workspace) fn fill_emptied(&self, start: &Start) -> Result<Vec<String>> {
         let mut filled = Vec::new();
         // The outer ones first.
         for name in start.guarded.modules().keys() {
@@ -117,7 +125,11 @@ impl Workspace<'_> {
 
     /// Says which submodules do not hold the files of the commit that the index has of them, though to git that is no change;
     /// `listed` are those of the index.
-    pub(super) fn replaced(&self, start: &Start, listed: &[Vec<u8>]) -> Result<Vec<String>> {
+    pub(in crate::effects::workspace) fn replaced(
+        &self,
+        start: &Start,
+        listed: &[Vec<u8>],
+    ) -> Result<Vec<String>> {
         if self.repo.is_slot {
             return Ok(Vec::new());
         }

@@ -4,11 +4,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use super::status::{self, Status};
-use super::{Start, Workspace, ended};
 use crate::effects::files::is_within;
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::guard::modules::{Ground, submodules};
+use crate::effects::workspace::status::{self, Status};
+use crate::effects::workspace::{Start, Workspace, ended};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -31,7 +31,7 @@ const ADDED: [&str; 6] = [
 ];
 
 /// A repository of the working tree: this one, or a submodule that git may go into.
-pub(super) struct Home {
+pub(in crate::effects::workspace) struct Home {
     pub git: Git,
     /// Its folder below the root of the working tree, with a slash at the end; empty for the root itself.
     pub folder: Vec<u8>,
@@ -55,7 +55,7 @@ impl Workspace<'_> {
     }
 
     /// Refuses submodules that an agent of an earlier session made, where what the user has in one could not be protected (exit 3).
-    pub(super) fn judge_strangers(&self) -> Result<()> {
+    pub(in crate::effects::workspace) fn judge_strangers(&self) -> Result<()> {
         let (modules, ground) = (&self.repo.modules, self.ground());
         if !ground.has_strangers() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Workspace<'_> {
     }
 
     /// Returns git, at work in the submodule at this path; none where it may not go.
-    pub(super) fn inside(&self, path: &[u8]) -> Option<Git> {
+    pub(in crate::effects::workspace) fn inside(&self, path: &[u8]) -> Option<Git> {
         let root = &self.repo.root;
         let folder = root.join(OsStr::from_bytes(path));
         let is_open = self.repo.modules.is_open(root, path);
@@ -75,7 +75,7 @@ impl Workspace<'_> {
     }
 
     /// Returns this repository itself.
-    pub(super) fn root_home(&self) -> Home {
+    pub(in crate::effects::workspace) fn root_home(&self) -> Home {
         Home {
             git: self.repo.git.clone(),
             folder: Vec::new(),
@@ -83,7 +83,7 @@ impl Workspace<'_> {
     }
 
     /// Returns the submodules that git may go into, the outer ones first, each as it is when it is asked for.
-    pub(super) fn homes_within(&self) -> impl Iterator<Item = Home> {
+    pub(in crate::effects::workspace) fn homes_within(&self) -> impl Iterator<Item = Home> {
         let known = self.repo.modules.known().into_keys();
         known.filter_map(|name| {
             let path = exact::encode(&name);
@@ -140,7 +140,7 @@ impl Workspace<'_> {
 
     /// Takes files of the user's out of the index of a submodule that `commit` does not have: whoever goes back to that would
     /// remove them.
-    pub(super) fn unstage_users(
+    pub(in crate::effects::workspace) fn unstage_users(
         &self,
         start: &Start,
         (path, git): (&[u8], &Git),

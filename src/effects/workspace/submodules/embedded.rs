@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{Start, Workspace};
 use crate::effects::files;
 use crate::effects::git::may_refuse;
 use crate::effects::guard::modules;
 use crate::effects::repo::{Difference, Entry, SUBMODULE};
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -25,7 +25,7 @@ const REFS_LIMIT: (u64, usize) = (16 << 20, 10_000);
 impl Workspace<'_> {
     /// Says what of the work is in no commit that the user can have: files of the start that lie in a repository of the agent's
     /// now, a repository that nobody knows an origin of, and a commit in a slot's submodule that is nowhere else.
-    pub(super) fn unheld(
+    pub(in crate::effects::workspace) fn unheld(
         &self,
         tip: &str,
         differences: &[Difference],
