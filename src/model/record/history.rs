@@ -1,0 +1,107 @@
+//! The records of a repository, as its history has them, and one line of it. Pure.
+
+use super::{CycleResult, LAST_CYCLE, Record};
+use crate::model::text::{json_problem, some_of};
+
+/// The records of a repository as read from its history, oldest first, and what could not be read.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// The records of the active file, in the file's order.
+    pub records: Vec<Record>,
+    /// What is wrong with the file, in words, a line each.
+    pub problems: Vec<String>,
+}
+
+/// How many problems of a history are named one by one; the rest is counted.
+pub(super) const MOST_PROBLEMS: usize = 50;
+/// How many cycles are named that are recorded more than once.
+const NAMED: usize = 10;
+
+/// The most bytes of a record that are read. None that is written comes near it: its longest lists name each goal of a file of
+/// at most 256 KiB, and its words are cut.
+pub(super) const LONGEST_LINE: usize = 1 << 20;
+/// Reads one line of a history; the error says why it is no record.
+pub fn read_record(line: &str) -> Result<Record, String> {
+    if line.len() > LONGEST_LINE {
+        let bytes = line.len();
+        return Err(format!(
+            "it has {bytes} bytes, more than the {LONGEST_LINE} that a record may have"
+        ));
+    }
+    let record: Record = serde_json::from_str(line).map_err(|cause| json_problem(&cause))?;
+    match record.cycle > LAST_CYCLE {
+        true => Err(format!("{} is no number of a cycle", record.cycle)),
+        false => Ok(record),
+    }
+}
+
+impl History {
+    /// Reads the text of `cycle-history.jsonl`; lines that are no record are reported and left out.
+    pub fn parse(text: &str) -> History {
+        let mut history = History::default();
+        let mut seen = std::collections::HashSet::new();
+        let mut again = std::collections::BTreeSet::new();
+        let mut problems = 0;
+        let mut report = |line: usize, problem: String| {
+            problems += 1;
+            (problems <= MOST_PROBLEMS).then(|| format!("line {line}: {problem}"))
+        };
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim_start_matches('\u{feff}').trim();
+            if line.is_empty() {
+                continue;
+            }
+            let problem = match read_record(line) {
+                Ok(record) => {
+                    let cycle = record.cycle;
+                    history.records.push(record);
+                    if !seen.insert(cycle) {
+                        again.insert(cycle);
+                    }
+                    None
+                }
+                Err(why) => Some(format!("not a record: {why}")),
+            };
+            let problem = problem.and_then(|problem| report(index + 1, problem));
+            history.problems.extend(problem);
+        }
+        if problems > MOST_PROBLEMS {
+            let more = problems - MOST_PROBLEMS;
+            history.problems.push(format!("{more} more such lines"));
+        }
+        if !again.is_empty() {
+            let cycles: Vec<String> = again.iter().map(u64::to_string).collect();
+            history.problems.push(format!(
+                "cycles that are recorded more than once, as after a merge of two branches that both ran: {}",
+                some_of(&cycles, NAMED)
+            ));
+        }
+        history
+    }
+
+    /// Returns the number of the next cycle: the highest so far, plus one.
+    pub fn next_cycle(&self) -> u64 {
+        self.records
+            .iter()
+            .map(|record| record.cycle)
+            .max()
+            .unwrap_or(0)
+            + 1
+    }
+
+    /// Returns the newest record.
+    pub fn newest(&self) -> Option<&Record> {
+        self.records.last()
+    }
+
+    /// Returns how many idle cycles in a row, up to the newest record, found exactly `content`.
+    pub fn idle_streak(&self, content: &str) -> usize {
+        self.records
+            .iter()
+            .rev()
+            .take_while(|record| {
+                record.result == CycleResult::Idle && record.content.as_deref() == Some(content)
+            })
+            .count()
+    }
+}
