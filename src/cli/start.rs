@@ -1,35 +1,32 @@
 //! Starting the loop: everything that is looked at, in order, before the first check runs.
 
-use std::path::Path;
+mod enter;
 
-use crate::cli::bounds::{self, effective_sandbox};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::cli::bounds::effective_sandbox;
 use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
-use crate::cli::here::{current_dir, goals_file};
+use crate::cli::here::current_dir;
 use crate::cli::options::{Global, RunOptions};
 use crate::cli::place::{self, Place};
-use crate::cli::undo;
+use crate::cli::undo::{self, Undo};
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::agent::Agent;
 use crate::effects::gitfile::Gitfile;
-use crate::effects::journal::Diary;
-use crate::effects::ledger::{Ledger, refuse_links};
+use crate::effects::isolation::Isolation;
+use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
-use crate::effects::mirror::Mirror;
-use crate::effects::parallel::side_by_side;
-use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Inmate, Sandbox};
 use crate::effects::slot::Slot;
-use crate::effects::stop::{self, Stop};
-use crate::effects::workspace::Workspace;
-use crate::effects::{clock, files, git, guard, lock, logs, places, program};
+use crate::effects::{files, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::agent::Entry;
 use crate::model::goals::{AgentSpec, Goals, Limits, Settings, Where};
-use crate::model::ledger as names;
 use crate::model::mask;
 use crate::model::sandbox::Wish;
 use crate::model::snapshot::Snapshot;
@@ -38,6 +35,8 @@ use crate::model::text;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Hooks, Options, Progress, Session};
 use crate::view::junit::Why;
+
+use enter::Entered;
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
@@ -55,7 +54,7 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let _ = std::thread::Builder::new().spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
-        let repo = open(&cwd).await?;
+        let repo = enter::open(&cwd).await?;
         audience.refuse_kept(global, &repo, run.json)?;
         start(global, run, repo, &watched.events).await
     });
@@ -86,71 +85,58 @@ pub fn undo(global: &Global, run: &RunOptions, cycle: u64) -> Result<u8> {
     )
 }
 
-/// Looks at everything in order, KILL first, and runs the session.
-async fn start(
-    global: &Global,
-    run: &RunOptions,
-    mut repo: Repo,
-    events: &Events,
-) -> Result<Ended> {
-    let kill_files = stop::kill_files()?;
-    stop::prepare(&kill_files);
-    let stop = Stop::watch(kill_files)?;
-    stop.watch_for_stop(&repo.root.join(names::STOP));
-    let id = clock::session_id();
-    let started = clock::timestamp();
-    let diary = Diary::of(&repo.own_places());
-    acknowledge_kills(&repo, &diary, &stop)?;
-    if let Some(halt) = stop.look_for_kill() {
-        return Ok(Ended::before_it_began(
-            (events, run),
-            Ending::of_halt(&halt),
-        ));
-    }
-    places::refuse_state_within(&repo.root)?;
-    std::fs::create_dir_all(&repo.private)
-        .map_err(|cause| Error::io("create", &repo.private, cause))?;
-    // Relative to where the caller is, so found before anybody goes anywhere.
-    let goals_file = goals_file(global, &repo)?;
-    let lock = lock::take(&repo.private.join("lock"), &started).await?;
-    Repo::hold_no_objects();
-    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
-    git::pack::supervise(&supervisor, &id);
-    repo.git = repo.git.supervised(&supervisor, &id);
-    let git = repo.git.clone();
-    side_by_side(move || git.refuse_old(), || repo.make_durable())?;
-    for folder in [
-        repo.root.join(names::FOLDER),
-        repo.root.join(".agents/rpi"),
-        repo.private.clone(),
-        guard::folder(&repo.private),
-    ] {
-        files::remove_temporaries(&folder);
-    }
-    let mirror = Mirror::of(&repo.own_places()).ok();
-    if let Some(mirror) = &mirror {
-        mirror.refuse_another()?;
-    }
-    engine::give_back_private(&repo.own_places())?;
-    for words in engine::search::apply::recover(&repo)?.words {
-        events.note(words);
-    }
-    bounds::hold_back(&repo, (run, &goals_file), &diary)?;
-    if let Some(ending) = engine::recover(&repo, &diary, events)? {
-        return Ok(Ended::before_it_began((events, run), ending));
-    }
-    engine::settle_links(&repo, &id, events)?;
-    if let Some(mirror) = &mirror {
-        mirror.remove()?;
-    }
-    // In such a place no STOP file can be looked for.
-    refuse_links(&repo.root)?;
-    if let Some(words) = stop.asked_to_stop() {
-        let ending = Ending::stopped(&repo, &words);
-        return Ok(Ended::before_it_began((events, run), ending));
-    }
-    repo.ready_head()?;
-    Workspace { repo: &repo }.refuse_conflicts()?;
+/// Looks at everything in order and runs the session.
+async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -> Result<Ended> {
+    let entered = match enter::enter(global, run, repo, events).await? {
+        ControlFlow::Continue(entered) => entered,
+        ControlFlow::Break(ending) => return Ok(Ended::before_it_began((events, run), ending)),
+    };
+    let Equipped {
+        session,
+        ledger,
+        goals,
+        undo,
+    } = equip(run, entered, events)?;
+    let mut progress = Progress::new(session.home(), ledger);
+    let ending = engine::run(&session, &mut progress).await?;
+    let ending = match &undo {
+        Some(undo) => {
+            let commit = Some((session.home(), &*undo.commit));
+            let not_done = &*undo.errand.not_done;
+            undo::ending((not_done, commit), ending, &progress.records, events)
+        }
+        None => ending,
+    };
+    let file = session.goals_file.clone();
+    Ok(Ended {
+        exit_code: ending.exit_code,
+        reason: ending.reason,
+        measured: progress.newest.map(|newest| (newest, goals, file)),
+    })
+}
+
+/// All that a session runs with.
+struct Equipped {
+    session: Session,
+    ledger: Ledger,
+    goals: Goals,
+    /// What is taken back, if that is the task.
+    undo: Option<Undo>,
+}
+
+/// Settles where the session works, for which goals, by whom and within what.
+fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped> {
+    let Entered {
+        id,
+        started,
+        repo,
+        goals_file,
+        mirror,
+        diary,
+        stop,
+        supervisor,
+        lock,
+    } = entered;
     let Place {
         repo,
         goals_file,
@@ -162,9 +148,7 @@ async fn start(
         events.warn(warning.in_words());
     }
     let settings = settings(&goals, run)?;
-    let home = isolation
-        .as_ref()
-        .map_or(&repo, |isolation| &isolation.user);
+    let home = home_of(isolation.as_ref(), &repo);
     let undo = match run.undo {
         Some(cycle) => Some(undo::prepare(home, cycle)?),
         None => None,
@@ -176,9 +160,6 @@ async fn start(
     let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let mut sandbox = sandbox.open(&repo.private)?;
-    let home = isolation
-        .as_ref()
-        .map_or(&repo, |isolation| &isolation.user);
     if goals.settings.measure == Where::Clean {
         Slot::refuse_within(home)?;
     }
@@ -186,19 +167,7 @@ async fn start(
     sandbox.protections.isolated = isolation.is_some();
     sandbox.protections.clean = goals.settings.measure == Where::Clean;
     sandbox::tell(&repo.private, &sandbox.protections)?;
-    let of_path = program::folders_within(&repo.root);
-    let of_path = of_path.iter().map(|folder| {
-        // An empty entry stands for the folder where a command runs.
-        let shown = match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
-        };
-        format!(
-            "PATH leads into the repository, to {}: an agent can put programs there that checks would run",
-            shown.display()
-        )
-    });
-    for warning in warnings.into_iter().chain(of_path) {
+    for warning in warnings.into_iter().chain(hazards_of_path(&repo.root)) {
         events.warn(warning);
     }
     if let Some(limit) = settings.limits.max_time {
@@ -206,17 +175,12 @@ async fn start(
     }
     logs::drop_links(&repo.private, &id, 0)?;
     logs::drop_old_sessions(&repo.private);
-    let home = isolation
-        .as_ref()
-        .map_or(&repo, |isolation| &isolation.user);
     let place = (isolation.as_ref(), home, events);
     let provisions = place::provisions(run, &goals.settings, place)?;
     if let Some(isolation) = &mut isolation {
         isolation.slot.provisions = provisions.clone();
     }
-    let home = isolation
-        .as_ref()
-        .map_or(&repo, |isolation| &isolation.user);
+    let home = home_of(isolation.as_ref(), &repo);
     let branch = isolation.as_ref().map(|isolation| isolation.branch.clone());
     let ledger = Ledger::open(home, branch)?;
     events.send(Event::SessionStarted {
@@ -248,8 +212,6 @@ async fn start(
         hooks: settings.hooks,
         errand: undo.as_ref().map(|undo| undo.errand.clone()),
     };
-    let listening = events;
-    let events = events.clone();
     let gitfile = Gitfile::of(&repo.root).filter(|_| isolation.is_none());
     if let Some(Err(error)) = gitfile.as_ref().map(Gitfile::store) {
         events.warn(format!(
@@ -269,27 +231,38 @@ async fn start(
         measurer,
         sandbox,
         stop,
-        events,
+        events: events.clone(),
         options,
         diary,
         lock,
     };
-    let mut progress = Progress::new(session.home(), ledger);
-    let ending = engine::run(&session, &mut progress).await?;
-    let ending = match &undo {
-        Some(undo) => {
-            let commit = Some((session.home(), &*undo.commit));
-            let not_done = &*undo.errand.not_done;
-            undo::ending((not_done, commit), ending, &progress.records, listening)
-        }
-        None => ending,
-    };
-    let file = session.goals_file.clone();
-    Ok(Ended {
-        exit_code: ending.exit_code,
-        reason: ending.reason,
-        measured: progress.newest.map(|newest| (newest, goals, file)),
+    Ok(Equipped {
+        session,
+        ledger,
+        goals,
+        undo,
     })
+}
+
+/// The user's repository, wherever the session works.
+fn home_of<'a>(isolation: Option<&'a Isolation>, repo: &'a Repo) -> &'a Repo {
+    isolation.map_or(repo, |isolation| &isolation.user)
+}
+
+/// Warns of folders of PATH that lie in the repository.
+fn hazards_of_path(root: &Path) -> Vec<String> {
+    let shown = |folder: &PathBuf| {
+        // An empty entry stands for the folder where a command runs.
+        let shown = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        format!(
+            "PATH leads into the repository, to {}: an agent can put programs there that checks would run",
+            shown.display()
+        )
+    };
+    program::folders_within(root).iter().map(shown).collect()
 }
 
 /// How a session ended.
@@ -323,29 +296,6 @@ impl Ended {
         let is_all = self.exit_code == 0 && self.measured.is_some();
         (!is_all).then(|| Why::said(self.exit_code, &self.reason))
     }
-}
-
-/// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
-/// astray whoever opens it.
-async fn open(cwd: &Path) -> Result<Repo> {
-    engine::give_git_back(cwd)?;
-    engine::open_shut(cwd);
-    if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
-        let lock = places.private.join("lock");
-        let is_lost = engine::has_lost_private(&places);
-        if (is_lost || Diary::of(&places).is_there()) && lock::holder(&lock).is_none() {
-            if is_lost {
-                engine::make_private(&places)?;
-            }
-            let lock = lock::take(&lock, &clock::timestamp()).await?;
-            // What is run here ends with this process, too.
-            let supervisor = Supervisor::with_lock(Stop::unwatched(), cwd, &lock, Vec::new())?;
-            git::pack::supervise(&supervisor, &clock::session_id());
-            engine::give_back_private(&places)?;
-            engine::put_back_settings(&places)?;
-        }
-    }
-    Repo::discover(cwd)
 }
 
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.
@@ -423,24 +373,6 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
         .build()
         .map_err(|cause| Error::internal(format!("cannot start the runtime: {cause}")).advised())?;
     runtime.block_on(future)
-}
-
-/// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.
-fn acknowledge_kills(repo: &Repo, diary: &Diary, stop: &Stop) -> Result<()> {
-    let (root, diary) = (repo.root.clone(), diary.clone());
-    Ledger::exclude_private_files(repo, &[])?;
-    stop.on_kill(move |halt| {
-        let running = diary.look().ok().flatten().map(|journal| journal.cycle);
-        let ledger = || Ledger::look(&Repo::discover(&root)?);
-        let newest = || ledger().map_or(0, |ledger| ledger.history.next_cycle() - 1);
-        let cycle = running.unwrap_or_else(newest);
-        if let Err(error) =
-            Ledger::acknowledge_kill(&root, cycle, &halt.reason(), &clock::timestamp())
-        {
-            tracing::warn!("{error}");
-        }
-    });
-    Ok(())
 }
 
 /// Tells why a session that never began has ended.
