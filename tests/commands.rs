@@ -588,6 +588,11 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_user() {
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     fs::write(&config, "agent: 'true of-user'\njobs: 3\n").unwrap();
     assert_eq!(settings(&repo, &[]), ("true of-user".to_owned(), 3));
+    // Dotfiles are often links.
+    let dotfile = repo.outside().join("dotfile.yaml");
+    fs::rename(&config, &dotfile).unwrap();
+    std::os::unix::fs::symlink(&dotfile, &config).unwrap();
+    assert_eq!(settings(&repo, &[]), ("true of-user".to_owned(), 3));
     let elsewhere = repo.outside().join("evolve");
     fs::create_dir_all(&elsewhere).unwrap();
     fs::write(

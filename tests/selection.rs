@@ -1207,6 +1207,24 @@ fn a_failing_test_first_and_more_context_are_passed_on() {
 }
 
 #[test]
+fn context_comes_from_no_program_that_an_agent_made() {
+    let mut repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    let path = format!(
+        "{}:{}",
+        repo.path("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    repo.env.push(("PATH".to_owned(), path));
+    repo.agent_does(&[
+        "mkdir bin; printf '#!/bin/sh\necho forged\n' >bin/ao; chmod +x bin/ao; touch a",
+        "touch b",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert!(repo.has("bin/ao") && repo.has("b"));
+    assert!(!repo.brief(2).contains("forged"), "{}", repo.brief(2));
+}
+
+#[test]
 fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stopped() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
     repo.agent_does(&["touch a", ""]);

@@ -259,14 +259,21 @@ fn adding_everything_passes_a_file_with_a_line_break_in_its_name_by() {
 
 #[test]
 fn the_users_own_excludes_hold_while_the_agent_runs() {
-    for configured in [true, false] {
+    for (configured, is_linked) in [(true, false), (false, false), (false, true)] {
         let repo = repository();
         let file = match configured {
             true => repo.home().join("my-excludes"),
             false => repo.home().join(".config/git/ignore"),
         };
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, "*.swp").unwrap();
+        match is_linked {
+            true => {
+                let dotfile = repo.home().join("dotfiles-ignore");
+                fs::write(&dotfile, "*.swp").unwrap();
+                std::os::unix::fs::symlink(dotfile, &file).unwrap();
+            }
+            false => fs::write(&file, "*.swp").unwrap(),
+        }
         if configured {
             repo.git(&["config", "core.excludesFile", "~/my-excludes"]);
         }

@@ -14,7 +14,7 @@ pub fn user_config() -> Result<Settings> {
     };
     let path = folder.join("evolve/config.yaml");
     let shown = path.display().to_string();
-    match files::read_bounded(&path, CONFIG_LIMIT)? {
+    match files::read_followed(&path, CONFIG_LIMIT)? {
         None => Ok(Settings::default()),
         Some(bytes) => goals::read_config(&shown, &bytes)
             .map_err(|problems| goals::to_error(&shown, &problems)),

@@ -171,10 +171,11 @@ impl<'a> Attempt<'a> {
             );
             progress.ledger.write_queue()?;
         }
+        let measurer = &session.measurer;
         let context = context::from_ao(
-            &session.measurer.supervisor,
-            &session.repo.root,
-            &session.logs(),
+            (&measurer.supervisor, &measurer.fence),
+            (&session.repo.root, &session.logs()),
+            &session.id,
         )
         .await;
         self.brief = self.write_brief(session, progress, &yardstick, &context);

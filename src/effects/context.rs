@@ -4,6 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::program;
+use crate::effects::sandbox::Fence;
 use crate::model::text;
 
 /// How long the tool may take.
@@ -11,16 +13,20 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The most characters that are taken over.
 const MOST: usize = 8_000;
 
-/// Returns what `ao inject` prints at `root`; empty if there is no `ao`, or it fails.
-pub async fn from_ao(supervisor: &Supervisor, root: &Path, logs: &Path) -> String {
-    if which::which("ao").is_err() {
+/// Returns what `ao inject` prints at `root`; empty if there is no `ao`, or it fails. It is held back like a check.
+pub async fn from_ao(
+    (supervisor, fence): (&Supervisor, &Fence),
+    (root, logs): (&Path, &Path),
+    session: &str,
+) -> String {
+    let Some(ao) = program::ao() else {
         return String::new();
-    }
+    };
     let ran = supervisor
         .run(Job {
-            argv: ["ao", "inject"].map(Into::into).to_vec(),
+            argv: fence.around(vec![ao.into(), "inject".into()]),
             folder: Some(root.to_owned()),
-            env: Vec::new(),
+            env: fence.env.clone(),
             stdin: None,
             log: Some(logs.join("ao-inject.log")),
             log_limit: 1 << 20,
@@ -28,7 +34,7 @@ pub async fn from_ao(supervisor: &Supervisor, root: &Path, logs: &Path) -> Strin
             idle_timeout: None,
             tail_limit: TAIL_BYTES,
             stdout: Stdout::Start(1 << 20),
-            mark: "ao-inject".to_owned(),
+            mark: format!("{session}/ao"),
         })
         .await;
     match ran.ending {

@@ -17,7 +17,7 @@ const READ_LIMIT: u64 = 16 << 20;
 
 /// Writes the excludes for one run of an agent and returns the file.
 pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
-    let mut lines = users_own(repo, of_git).into_bytes();
+    let mut lines = users_own(repo, of_git);
     if !lines.is_empty() && !lines.ends_with(b"\n") {
         lines.push(b'\n');
     }
@@ -35,17 +35,17 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
 /// Writes the excludes for agents in slots, where none of the user's untracked files is.
 pub fn of_slot(user: &Repo, of_git: &Settings) -> Result<PathBuf> {
     let mut lines = users_own(user, of_git);
-    if !lines.is_empty() && !lines.ends_with('\n') {
-        lines.push('\n');
+    if !lines.is_empty() && !lines.ends_with(b"\n") {
+        lines.push(b'\n');
     }
-    lines.push_str(&format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE));
+    lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
     let path = user.private.join("search/excludes");
-    files::replace_unsynced(&path, lines.as_bytes())?;
+    files::replace_unsynced(&path, &lines)?;
     Ok(path)
 }
 
 /// Returns what the user's own `core.excludesFile` says, or git's default for it.
-fn users_own(repo: &Repo, of_git: &Settings) -> String {
+fn users_own(repo: &Repo, of_git: &Settings) -> Vec<u8> {
     let mut set = of_git.values(|name| name == b"core.excludesfile");
     let set = set.next_back().map(String::from_utf8_lossy);
     let configured = set.and_then(|path| match is_plain(&path) {
@@ -57,8 +57,8 @@ fn users_own(repo: &Repo, of_git: &Settings) -> String {
         folder.map(|folder| folder.join("git/ignore"))
     };
     let file = configured.or_else(default);
-    file.and_then(|file| files::read_text(&file, READ_LIMIT).ok())
-        .unwrap_or_default()
+    let read = |file: PathBuf| files::read_followed(&file, READ_LIMIT).ok().flatten();
+    file.and_then(read).unwrap_or_default()
 }
 
 /// Says whether a path as it is set means what it says, the home directory of this user aside: not `~other/`, `%(prefix)/`, nor

@@ -339,6 +339,15 @@ pub fn no_plain_file() -> std::io::Error {
     std::io::Error::new(ErrorKind::InvalidInput, "it is no plain file")
 }
 
+/// Reads a plain file of at most `limit` bytes, be it behind links, as dotfiles of the user's are; none if there is no such file.
+pub fn read_followed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    match path.canonicalize() {
+        Ok(real) => read_bounded(&real, limit),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io("read", path, cause)),
+    }
+}
+
 /// Reads a text file of at most `limit` bytes; empty if there is none. Bytes that are no UTF-8 are replaced.
 pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     let bytes = read_bounded(path, limit)?.unwrap_or_default();

@@ -30,6 +30,12 @@ pub fn shell() -> &'static OsStr {
     SHELL.get_or_init(|| found("sh"))
 }
 
+/// Returns `ao`, if it is installed.
+pub fn ao() -> Option<&'static Path> {
+    static AO: OnceLock<Option<PathBuf>> = OnceLock::new();
+    AO.get_or_init(|| find("ao")).as_deref()
+}
+
 /// Returns why the shell cannot read a command, if it cannot; nothing of it is run.
 pub fn shell_problem(command: &str) -> Option<String> {
     let mut shell = Command::new(shell());

@@ -221,8 +221,7 @@ pub fn in_home(path: &str) -> PathBuf {
 
 /// Reads a file of the user's, be it behind a link; none if it is no plain file or cannot be read.
 fn bytes_of(path: &Path) -> Option<Vec<u8>> {
-    let real = path.canonicalize().ok()?;
-    files::read_bounded(&real, LIMIT).ok().flatten()
+    files::read_followed(path, LIMIT).ok().flatten()
 }
 
 fn digest_of(path: &Path) -> String {
