@@ -646,6 +646,56 @@ fn what_was_edited_after_the_agent_goes_to_the_quarantine() {
     assert_eq!(repo.status(), Vec::<String>::new());
 }
 
+/// A repository whose goal `a` builds `out` from `source` where that is newer, and looks at it; it was built before.
+fn with_build(out: &str) -> TestRepo {
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: 'mkdir -p target; test ! source -nt {out} || cp source {out}; grep -q two {out}', weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 5}}\n"
+    ));
+    repo.write("b", "");
+    repo.write("source", "one\n");
+    repo.commit_all("source");
+    fs::create_dir_all(repo.path("target")).unwrap();
+    let built = fs::File::create(repo.path(out)).unwrap();
+    (&built).write_all(b"one\0\n").unwrap();
+    repo
+}
+
+#[test]
+fn what_a_build_makes_anew_of_a_good_change_stays() {
+    for (out, is_kept) in [("made", true), ("target/made", false)] {
+        let repo = with_build(out);
+        repo.cycle("sleep 1; echo two >source").expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{}", text(&repo));
+        assert_eq!(repo.read(out), "two\n", "{}", text(&repo));
+        let quarantined = repo.quarantined();
+        let earlier = quarantined.get(&b"made"[..]).map(|(_, bytes)| &bytes[..]);
+        assert_eq!(earlier, is_kept.then_some(&b"one\0\n"[..]));
+        repo.evolve(&["measure"]).expect(0);
+    }
+}
+
+#[test]
+fn what_a_build_makes_anew_of_a_change_that_is_undone_is_as_it_was() {
+    let repo = with_build("made");
+    repo.cycle("sleep 1; echo two >source; git rm -q b")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "regressed", "{}", text(&repo));
+    assert_eq!(repo.read("made"), "one\0\n");
+}
+
+#[test]
+fn what_checks_run_is_as_it_was_whatever_writes_to_it_later() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'sh own.sh', weight: 5}\n  - {id: w, description: d, check: 'sh code', weight: 5}\n",
+    );
+    repo.write("code", "true\n");
+    repo.commit_all("code");
+    repo.write("own.sh", "test -e a\n");
+    repo.cycle("touch a; echo 'sleep 0.2; echo true >own.sh' >code")
+        .expect(0);
+    assert_eq!(repo.read("own.sh"), "test -e a\n", "{}", text(&repo));
+}
+
 #[test]
 fn a_file_behind_a_link_is_never_taken_for_the_users_own() {
     let repo = repository();

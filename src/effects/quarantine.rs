@@ -18,6 +18,8 @@ pub const FOLDER: &str = "quarantine";
 const LIMIT: u64 = 1 << 30;
 /// The most bytes of a file that is held against an earlier one.
 const COMPARED: u64 = 16 << 20;
+/// How many files of a kind are named.
+const SHOWN: usize = 20;
 /// The longest path, in bytes, that something is moved to under its own name.
 const LONGEST: usize = 3_800;
 
@@ -169,14 +171,14 @@ impl Quarantine {
         });
         let earlier = self.earlier.iter();
         let dropped = self.dropped.iter();
-        moved
-            .map(|what| format!("moved out of the way: {what}"))
-            .chain(earlier.map(|what| format!("as it was before the agent: {what}")))
-            .chain(
-                dropped.map(|what| {
-                    format!("removed, because no file of its kind is that large: {what}")
-                }),
-            )
+        let moved = moved.map(|what| format!("moved out of the way: {what}"));
+        let earlier = earlier.map(|what| format!("as it was before the agent: {what}"));
+        let dropped = dropped
+            .map(|what| format!("removed, because no file of its kind is that large: {what}"));
+        let few = |notes| few(notes, &self.folder);
+        few(moved.collect())
+            .chain(few(earlier.collect()))
+            .chain(dropped)
     }
 
     fn free_name(&self, path: &[u8]) -> PathBuf {
@@ -193,6 +195,14 @@ impl Quarantine {
         }
         name
     }
+}
+
+/// Returns as many notes of a kind as are read, and how many more there are in the quarantine.
+fn few(mut notes: Vec<String>, folder: &Path) -> impl Iterator<Item = String> {
+    let more = notes.len().saturating_sub(SHOWN);
+    notes.truncate(SHOWN);
+    let more = (more > 0).then(|| format!("and {more} more, in {}", shown(folder)));
+    notes.into_iter().chain(more)
 }
 
 /// Says whether two files are the same, byte for byte, as far as they are small enough to be read.

@@ -272,11 +272,13 @@ impl Workspace<'_> {
         settled.notes.extend(held.notes.into_iter().filter(is_new));
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let root = &self.repo.root;
-        let kept = start.kept.with_late_outputs(root, &stock.after_agent);
+        let after = (&stock.after_agent, fate == Fate::Keep);
+        let kept = start.kept.with_late_outputs(root, after);
         let place = (root.as_path(), &folders[..]);
         start
             .kept
             .keep_overwritten(place, &stock.after_agent, &mut quarantine)?;
+        start.kept.keep_earlier(place, &kept, &mut quarantine)?;
         if fate == Fate::Undo && !settled.was_outrun {
             kept.put_back_all_built(root, &folders, &mut quarantine)?;
             kept.take_unbuilt(root, &mut quarantine)?;

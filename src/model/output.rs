@@ -38,6 +38,12 @@ pub fn unignored(untracked: &[String]) -> Vec<String> {
     found
 }
 
+/// Says whether a path lies in such a folder.
+pub fn is_of_tools(path: &str) -> bool {
+    let folders = path.rsplit('/').skip(1);
+    folders.into_iter().any(|name| NAMES.contains(&name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +61,17 @@ mod tests {
         ];
         let lines = unignored(&listed.map(str::to_owned));
         assert_eq!(lines, ["target/", "__pycache__/", "web/node_modules/"]);
+    }
+
+    #[test]
+    fn a_file_is_of_tools_below_a_folder_that_they_fill() {
+        for (path, expected) in [
+            ("target/debug/app", true),
+            ("web/node_modules/a.js", true),
+            ("target", false),
+            ("src/main.c", false),
+        ] {
+            assert_eq!(is_of_tools(path), expected, "{path}");
+        }
     }
 }

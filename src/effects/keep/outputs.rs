@@ -15,6 +15,7 @@ use super::{Kept, from_hex, grown, in_the_way, to_hex};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::{output, text};
 
 /// How many bytes at a file's end tell whether something was added to it or it was made anew.
 const END: u64 = 64;
@@ -46,6 +47,8 @@ pub(super) struct Measured {
     pub(super) late: BTreeSet<String>,
     /// Those that were written to and hold the same bytes.
     touched: BTreeSet<String>,
+    /// Those that checks run: nobody's output.
+    frozen: BTreeSet<String>,
 }
 
 /// What was done to a file.
@@ -158,17 +161,19 @@ impl Kept {
                 );
             }
         }
-        let is_frozen = |name: &str| frozen.iter().any(|path| path.as_bytes() == from_hex(name));
+        let frozen = frozen.iter().map(|path| to_hex(path.as_bytes()));
+        let frozen: BTreeSet<String> = frozen.collect();
         for (name, entry) in &mut self.untracked {
-            entry.output = found.get(name).copied().filter(|_| !is_frozen(name));
+            let output = found.get(name).copied();
+            entry.output = output.filter(|_| !frozen.contains(name));
         }
-        touched.retain(|name| !found.contains_key(name) && !is_frozen(name));
+        touched.retain(|name| !found.contains_key(name) && !frozen.contains(name));
         self.measured.touched = touched;
+        self.measured.frozen = frozen;
     }
 }
 
-/// What outputs, and files that came or were written to while goals were measured, were like right after the agent, by their names in
-/// hex; none for one that was gone.
+/// What untracked files were like right after the agent, by their names in hex; none for one that was gone.
 #[derive(Clone, Debug, Default)]
 pub struct AfterAgent(BTreeMap<String, Option<Seen>>);
 
@@ -208,35 +213,76 @@ impl Kept {
         }
     }
 
-    /// Looks at outputs, and at what may turn out to be one, right after the agent.
+    /// Looks at the files right after the agent: what is written to from then on, the agent did not write.
     pub fn look_after_agent(&self, root: &Path) -> AfterAgent {
-        let outputs = self.untracked.iter();
-        let outputs = outputs.filter(|(_, entry)| entry.output == Some(Output::Rewritten));
-        let names = outputs.map(|(name, _)| name);
-        let names = names
-            .chain(&self.measured.late)
-            .chain(&self.measured.touched);
         let seen = |name: &String| (name.clone(), look_at(root, name));
-        AfterAgent(names.map(seen).collect())
+        AfterAgent(self.untracked.keys().map(seen).collect())
     }
 
-    /// Returns the same, with those for outputs that came or were written to while goals were measured and are written since: checks
-    /// make them anew. What only the agent wrote to may be somebody's.
-    pub fn with_late_outputs(&self, root: &Path, after: &AfterAgent) -> Cow<'_, Kept> {
-        let doubtful = self.measured.late.iter().chain(&self.measured.touched);
-        let written: Vec<_> = doubtful
-            .filter(|name| after.is_written_since(root, name))
+    /// Returns the same, with those for outputs that are written to since the agent. Beside a change that is kept that is any file: a
+    /// build whose sources changed makes it anew, or somebody saved it. Else it is those that came or were written to while goals
+    /// were measured before: a change that is undone takes along what it may have made of the user's.
+    pub fn with_late_outputs(
+        &self,
+        root: &Path,
+        (after, is_kept): (&AfterAgent, bool),
+    ) -> Cow<'_, Kept> {
+        let measured = &self.measured;
+        let is_doubtful = |name: &String, entry: &Copy| {
+            let is_free = || !entry.is_protected && !measured.frozen.contains(name);
+            measured.late.contains(name) || measured.touched.contains(name) || is_kept && is_free()
+        };
+        let written: Vec<_> = self
+            .untracked
+            .iter()
+            .filter(|(name, entry)| is_doubtful(name, entry) && after.is_written_since(root, name))
+            .map(|(name, _)| name)
             .collect();
         if written.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut kept = self.clone();
         for name in written {
-            if let Some(entry) = kept.untracked.get_mut(name) {
+            if let Some(entry) = kept.untracked.get_mut(name)
+                && entry.output != Some(Output::Built)
+            {
                 entry.output = Some(Output::Rewritten);
             }
         }
         Cow::Owned(kept)
+    }
+
+    /// Keeps in the quarantine what files held before the agent that nobody was known to write anew, and that are written to since
+    /// and left so; `left` has them for outputs. What tools build in folders of theirs is made anew by them, and not kept.
+    pub fn keep_earlier(
+        &self,
+        (root, folders): (&Path, &[PathBuf]),
+        left: &Kept,
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        for (name, entry) in &self.untracked {
+            let is_doubtful =
+                self.measured.late.contains(name) || self.measured.touched.contains(name);
+            let is_left = left
+                .untracked
+                .get(name)
+                .is_some_and(|it| it.output.is_some());
+            let path = from_hex(name);
+            if entry.output.is_some()
+                || is_doubtful
+                || !is_left
+                || look_at(root, name).is_none()
+                || is_unchanged(root, &path, entry)
+            {
+                continue;
+            }
+            if let Some(source) = entry.source(folders)
+                && !(output::is_of_tools(&text::path(&path)) && is_binary(&source))
+            {
+                keep_in(quarantine, (root, &path), (&source, entry))?;
+            }
+        }
+        Ok(())
     }
 
     /// Keeps in the quarantine what outputs held before the agent, where nothing wrote to them since: who saves a file while goals are
@@ -261,14 +307,30 @@ impl Kept {
                 continue;
             }
             if let Some(source) = entry.source(folders) {
-                let place = quarantine.place_for(&path)?;
-                let folder = place.parent().unwrap_or(root);
-                fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
-                write(&source, entry, &place)?;
+                keep_in(quarantine, (root, &path), (&source, entry))?;
             }
         }
         Ok(())
     }
+}
+
+/// Puts a copy of a file that stays as it is into the quarantine.
+fn keep_in(
+    quarantine: &mut Quarantine,
+    (root, path): (&Path, &[u8]),
+    (source, entry): (&Path, &Copy),
+) -> Result<()> {
+    let place = quarantine.place_for(path)?;
+    let folder = place.parent().unwrap_or(root);
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    write(source, entry, &place)
+}
+
+/// Says whether a file's first bytes are those of no text.
+fn is_binary(file: &Path) -> bool {
+    let mut bytes = [0; 8 << 10];
+    let read = files::open(file).and_then(|file| file.read_at(&mut bytes, 0));
+    read.is_ok_and(|count| bytes[..count].contains(&0))
 }
 
 /// Says whether a file is an output that is there, with all that was in it where something is only added.
