@@ -65,6 +65,9 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         // What is cut short here was cut short before, and is closed all the same.
         let _ = until_free(session, &branch).await;
     }
+    for said in progress.untold.drain(..) {
+        session.events.warn(said);
+    }
     let ended = close(session, progress, &ending)?;
     if !matches!(session.stop.halt(), Some(Halt::Kill(..))) {
         session.tell_ending(&ended);

@@ -277,6 +277,7 @@ fn write_down(
 ) -> Result<()> {
     let mut record = record.clone();
     record.notes.splice(..0, progress.found.drain(..));
+    progress.untold.clear();
     record.notes = put_back::named_once(record.notes);
     let record = &record.kept();
     let mut journal = session.journal(start.cycle)?;

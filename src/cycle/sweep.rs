@@ -105,7 +105,7 @@ fn done(progress: &Progress) -> Vec<Mended> {
     mended
 }
 
-/// Says what of the items that are done is still found; returns the cycles that did them.
+/// Has the next record say what of the items that are done is still found; returns the cycles that did them.
 fn tell_unmended(
     session: &Session,
     progress: &mut Progress,
@@ -114,10 +114,7 @@ fn tell_unmended(
 ) -> BTreeSet<u64> {
     let left = sweep::unmended(batches, mended);
     for one in left.iter().take(NAMED) {
-        let said = one.to_string();
-        if progress.note_found(&said) {
-            session.events.warn(said);
-        }
+        progress.note_for_record(&one.to_string());
     }
     if left.len() > NAMED {
         let more = text::count(left.len() - NAMED, "more item");

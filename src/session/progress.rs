@@ -87,6 +87,8 @@ pub struct Progress {
     pub touched: BTreeSet<String>,
     /// What a reader of the next record should know of what was found before an agent was called.
     pub found: Vec<String>,
+    /// What of it was not told yet, as the lines of the cycle that records it do that.
+    pub untold: Vec<String>,
 }
 
 impl Progress {
@@ -124,6 +126,7 @@ impl Progress {
             is_measured: false,
             touched: BTreeSet::new(),
             found: Vec::new(),
+            untold: Vec::new(),
         }
     }
 
@@ -134,6 +137,13 @@ impl Progress {
             self.found.push(found.to_owned());
         }
         is_new
+    }
+
+    /// Keeps for the next record what was found, and leaves it to that to tell it.
+    pub fn note_for_record(&mut self, found: &str) {
+        if self.note_found(found) {
+            self.untold.push(found.to_owned());
+        }
     }
 
     /// Notes the newest snapshot of what is in the repository.

@@ -22,6 +22,8 @@ fn a_finding_that_is_still_there_after_its_cycle_is_told_and_recorded() {
     assert_eq!(sweeps(&repo), 2, "{}", run.stdout);
     let said = "shellcheck still finds in a.sh what cycle 1 was to mend; the item counts as done";
     assert!(run.stdout.contains(said), "{}", run.stdout);
+    // It is told once, with the cycle that records it.
+    assert!(!run.stderr.contains("still finds"), "{}", run.stderr);
     let notes = &repo.each("notes")[1];
     assert!(notes.contains(said), "{notes}");
     // Nothing is queued twice, and the same is not told by each session.
@@ -56,4 +58,19 @@ fn a_change_that_was_taken_back_is_no_longer_asked_for() {
     set_clock(&mut repo, "2026-02-20T00:00:00Z");
     let run = idle(&repo);
     assert!(!run.stdout.contains("still finds"), "{}", run.stdout);
+}
+
+#[test]
+fn what_is_still_found_is_told_where_nothing_is_recorded_too() {
+    let mut repo = repo_with("sweep: [linters, {run: 'test ! -e ../agent/broken || exit 9'}]");
+    install_honest_shellcheck(&mut repo);
+    repo.agent_does(&["echo '# a comment' >>a.sh"]);
+    repo.run(&[]).expect(0);
+    set_clock(&mut repo, "2026-02-20T00:00:00Z");
+    fs::write(repo.outside().join("broken"), "").unwrap();
+    let records = repo.each("result").len();
+    let run = idle(&repo);
+    assert_eq!(repo.each("result").len(), records, "{}", run.stdout);
+    let told = format!("{}{}", run.stdout, run.stderr);
+    assert_eq!(told.matches("still finds in a.sh").count(), 1, "{told}");
 }
