@@ -110,23 +110,25 @@ fn answer(arguments: Arguments) -> Result<u8> {
         Some(Command::Ratchet { apply, json, .. }) => {
             ratchet::ratchet(&global, &run, (apply, json))
         }
+        Some(Command::Work { action: None }) => inspect::work_list(&global, false),
         Some(Command::Work {
-            action: WorkAction::List { json },
+            action: Some(WorkAction::List { json }),
         }) => inspect::work_list(&global, json),
         Some(Command::Work {
-            action: WorkAction::Add(item),
+            action: Some(WorkAction::Add(item)),
         }) => steer::work_add(&global, &item),
         Some(Command::Work {
-            action: WorkAction::Drop { item },
+            action: Some(WorkAction::Drop { item }),
         }) => steer::work_close(&global, &item, Closed::Dropped),
         Some(Command::Work {
-            action: WorkAction::Done { item },
+            action: Some(WorkAction::Done { item }),
         }) => steer::work_close(&global, &item, Closed::Done),
+        Some(Command::Lessons { action: None }) => lessons::list(&global, None, false),
         Some(Command::Lessons {
-            action: LessonAction::List { goal, json },
+            action: Some(LessonAction::List { goal, json }),
         }) => lessons::list(&global, goal.as_deref(), json),
         Some(Command::Lessons {
-            action: LessonAction::Drop { lesson },
+            action: Some(LessonAction::Drop { lesson }),
         }) => lessons::drop(&global, &lesson),
         Some(Command::Search(command)) => search::search(&global, &command),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
@@ -140,6 +142,7 @@ fn answer(arguments: Arguments) -> Result<u8> {
             shown(&global, keep_in.as_deref(), run.progress)
         }
         Some(Command::Help { words }) => help::help(&words),
+        Some(Command::Completions { shell }) => complete::set_up(shell),
         Some(Command::Man { out }) => man::man(&global, out.as_deref()),
     };
     answer.inspect_err(|error| ci::annotate(&annotated, error))

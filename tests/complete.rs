@@ -144,6 +144,31 @@ fn a_shell_that_registers_the_completion_gets_the_goals() {
 }
 
 #[test]
+fn the_command_for_completions_names_the_shells_and_prints_what_each_reads() {
+    let repo = lived_in();
+    let named = repo.answer(&["completions"]);
+    for line in [
+        "source <(evolve completions bash)",
+        "source <(evolve completions zsh)",
+        "evolve completions fish | source",
+    ] {
+        assert!(named.contains(line), "{named}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let mut command = repo.command(repo.program());
+        command.env("EVOLVE_COMPLETE", shell);
+        let script = crate::harness::output(&mut command).stdout;
+        let printed = repo.answer(&["completions", shell]);
+        assert_eq!(printed, String::from_utf8_lossy(&script));
+    }
+    let said = repo.error(2, &["completions", "csh"]);
+    assert!(
+        said.contains("[possible values: bash, zsh, fish]"),
+        "{said}"
+    );
+}
+
+#[test]
 fn where_nothing_can_be_told_nothing_is_proposed_and_nothing_said() {
     let repo = TestRepo::empty();
     let silent = |words: &[&str]| {

@@ -69,9 +69,9 @@ fn the_help_of_a_command_is_the_same_by_either_way_and_a_mistyped_word_names_the
         repo.answer(&["work", "add", "--help"])
     );
     assert_eq!(repo.answer(&["help"]), repo.answer(&["--help"]));
-    assert_snapshot!(repo.error(2, &["help", "completions"]), @r#"
-    error: there is no help on completions
-    hint: source <(EVOLVE_COMPLETE=bash evolve) in your shell's start file has words completed, for zsh and fish, too
+    assert_snapshot!(repo.error(2, &["help", "completing"]), @r#"
+    error: there is no help on completing
+    hint: source <(evolve completions bash) in your shell's start file has words completed, for zsh and fish, too
     "#);
     for (word, near) in [("mesure", "measure"), ("exit-code", "exit-codes")] {
         let said = repo.error(2, &["help", word]);

@@ -135,3 +135,9 @@ fn a_goal_that_nobody_knows_has_no_lessons_and_what_was_meant_is_named() {
     repo.write(".agents/evolve/lessons.jsonl", &format!("{lesson}\n"));
     repo.answer(&["lessons", "list", "--goal", "gone"]);
 }
+
+#[test]
+fn the_bare_command_lists_what_was_learned() {
+    let repo = in_vain(1);
+    assert_eq!(repo.answer(&["lessons"]), repo.answer(&["lessons", "list"]));
+}

@@ -243,3 +243,9 @@ fn what_a_person_closes_changes_nothing_else_of_its_line() {
     let first: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
     assert_eq!(first["items"][0]["state"], "consumed");
 }
+
+#[test]
+fn the_bare_command_lists_what_is_queued() {
+    let repo = queued();
+    assert_eq!(repo.answer(&["work"]), repo.answer(&["work", "list"]));
+}

@@ -109,15 +109,15 @@ pub(super) enum Command {
     },
     /// Make one number as good as it can be: many attempts by agents, each measured; nothing of yours is touched
     Search(Box<SearchCommand>),
-    /// The queue of harvested work
+    /// The queue of harvested work; alone it is listed
     Work {
         #[command(subcommand)]
-        action: WorkAction,
+        action: Option<WorkAction>,
     },
-    /// What agents learned
+    /// What agents learned; alone it is listed
     Lessons {
         #[command(subcommand)]
-        action: LessonAction,
+        action: Option<LessonAction>,
     },
     /// Stop the loop after its running cycle; `--now` ends the running cycle too
     Stop(StopOptions),
@@ -151,6 +151,13 @@ pub(super) enum Command {
         /// The command or page [omit for all]
         #[arg(add = ArgValueCompleter::new(complete::topics))]
         words: Vec<String>,
+    },
+    /// Have a shell complete words: what it is to read when it starts
+    #[command(visible_alias = "completion")]
+    Completions {
+        /// The shell [omit to see where the line of each belongs]
+        #[arg(value_enum)]
+        shell: Option<Shell>,
     },
     /// Print the manual page, or write one for each command
     Man {
@@ -227,9 +234,18 @@ impl Command {
             | Command::Schema { .. }
             | Command::Search(_)
             | Command::Help { .. }
+            | Command::Completions { .. }
             | Command::Man { .. } => Shared::default(),
         }
     }
+}
+
+/// A shell that can complete words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// What can be seen at work.

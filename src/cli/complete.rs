@@ -7,11 +7,15 @@ use std::sync::OnceLock;
 
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
+use clap_complete::env::Shells;
 
+use crate::cli::commands::Shell;
 use crate::cli::pages::PAGES;
+use crate::cli::print::print;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
+use crate::error::{Error, Result};
 use crate::model::agent::BUILT_IN;
 use crate::model::goals::{self, MAX_BYTES};
 use crate::model::record::History;
@@ -29,10 +33,51 @@ const CYCLES: usize = 100;
 /// How many attempts of a search are proposed, the newest first.
 const ATTEMPTS: usize = 100;
 
+/// Where the line of each shell belongs.
+const LINES: &str = "\
+Put the line of your shell into what it reads when it starts:
+  bash  ~/.bashrc                    source <(evolve completions bash)
+  zsh   ~/.zshrc                     source <(evolve completions zsh)
+  fish  ~/.config/fish/config.fish   evolve completions fish | source
+";
+
 /// Makes the whole command line.
 type Whole = fn() -> clap::Command;
 /// That of this program, once a shell asks.
 static WHOLE: OnceLock<Whole> = OnceLock::new();
+
+/// Prints what this shell is to read when it starts; without one, where the line of each belongs.
+pub fn set_up(shell: Option<Shell>) -> Result<u8> {
+    let name = match shell {
+        None => {
+            print(LINES);
+            return Ok(0);
+        }
+        Some(Shell::Bash) => "bash",
+        Some(Shell::Zsh) => "zsh",
+        Some(Shell::Fish) => "fish",
+    };
+    let mut script = Vec::new();
+    if let Some(completer) = Shells::builtins().completer(name) {
+        let program = env!("CARGO_PKG_NAME");
+        completer
+            .write_registration(ASKED, program, program, &called(), &mut script)
+            .map_err(|cause| Error::internal(format!("{name}: no completions: {cause}")))?;
+    }
+    print(&String::from_utf8_lossy(&script));
+    Ok(0)
+}
+
+/// Returns how this program was called, in words that mean the same in any folder.
+fn called() -> String {
+    let word = std::env::args_os().next().unwrap_or_default();
+    let path = PathBuf::from(word);
+    let path = match (path.components().count(), std::env::current_dir()) {
+        (2.., Ok(folder)) => folder.join(path),
+        _ => path,
+    };
+    path.to_string_lossy().into_owned()
+}
 
 /// Answers a shell and ends the program, where it is a shell that asks.
 pub fn answer(whole: Whole) {

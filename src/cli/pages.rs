@@ -30,13 +30,13 @@ pub const PAGES: [(&str, &str, &str); 5] = [
 ];
 
 /// What has a shell complete words; the name of another one goes in its place.
-pub const COMPLETIONS: &str = "source <(EVOLVE_COMPLETE=bash evolve)";
+pub const COMPLETIONS: &str = "source <(evolve completions bash)";
 
 /// Returns the list of pages, to stand below the help of the whole.
 pub fn list_of_pages() -> String {
     let line = |(name, about, _): &(&str, &str, &str)| format!("  evolve help {name:<12}{about}\n");
     let lines: String = PAGES.iter().map(line).collect();
     format!(
-        "Pages:\n{lines}\nFor your shell:\n  {COMPLETIONS}   completions, for zsh and fish, too\n  evolve man --out DIR                    manual pages\n"
+        "Pages:\n{lines}\nFor your shell:\n  {COMPLETIONS}   completions, for zsh and fish, too\n  evolve man --out DIR                manual pages\n"
     )
 }
