@@ -29,6 +29,7 @@ mod search;
 mod start;
 mod steer;
 mod undo;
+mod validate;
 mod watch;
 mod written;
 
@@ -97,7 +98,7 @@ fn answer(arguments: Arguments) -> Result<u8> {
         Some(Command::Measure {
             ids, json, gate, ..
         }) => measure::measure(&global, &run, &ids, (json, gate)),
-        Some(Command::Validate { .. }) => inspect::validate(&global),
+        Some(Command::Validate { json, .. }) => validate::validate(&global, json),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::Doctor { json, .. }) => doctor::doctor(&global, &run, json),
         Some(Command::History(options)) => past::history(&global, &options),

@@ -86,6 +86,7 @@ pub mod model {
     pub mod text;
     pub mod trajectory;
     pub mod usage;
+    pub mod validation;
     pub mod whose;
     pub mod work;
     pub mod yardstick;
@@ -163,6 +164,7 @@ pub mod view {
     pub mod status;
     pub mod style;
     pub mod tables;
+    pub mod validation;
     pub mod width;
 
     #[cfg(test)]

@@ -355,7 +355,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r"
     error: there is no schema snapshots
     hint: did you mean snapshot?
-    hint: there are audit, call, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, search, search-board, search-show, search-status, session, show, snapshot, status, work
+    hint: there are audit, call, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, search, search-board, search-show, search-status, session, show, snapshot, status, validation, work
     ");
 }
 
@@ -1496,4 +1496,43 @@ fn without_goals_status_says_how_to_have_some() {
     let said = repo.answer(&["status", "--goals", "other.yaml"]);
     let none = "none: there is no other.yaml; `evolve init --goals other.yaml` writes one\n";
     assert!(said.contains(none), "{said}");
+}
+
+#[test]
+fn programs_are_told_what_validate_finds_problems_with_their_places_too() {
+    let repo = TestRepo::empty();
+    repo.write("Makefile", "t:\n\tsh t.sh\n");
+    repo.write("t.sh", "");
+    let goals = "goals:\n  - {id: a, description: d, check: make t && sh t.sh, weight: 5}\n";
+    repo.write(
+        "GOALS.yaml",
+        &format!("evolve: {{protect: [new.sh]}}\n{goals}"),
+    );
+    repo.commit_all("first");
+    let asked = |code: i32| -> Value {
+        let run = repo.evolve(&["validate", "--json"]).expect(code);
+        assert_eq!(run.stderr, "");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let found = asked(0);
+    assert_eq!(found["valid"], true);
+    assert_eq!(
+        found["goals"],
+        serde_json::json!([{"id": "a", "weight": 5}])
+    );
+    assert_eq!(found["frozen"], serde_json::json!(["t.sh"]));
+    assert_eq!(found["protect_without_file"], serde_json::json!(["new.sh"]));
+    assert_eq!(found["proposals"][0]["add"], "protect: [\"Makefile\"]");
+    repo.write(
+        "GOALS.yaml",
+        &goals.replace("weight: 5", "weight: 50, wieght: 1"),
+    );
+    let found = asked(2);
+    assert_eq!(found["valid"], false);
+    let problems = found["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 2, "{found}");
+    assert!(problems.iter().all(|one| one["line"] == 2), "{found}");
+    repo.write("GOALS.yaml", "");
+    let found = asked(2);
+    assert_eq!(found["problems"].as_array().unwrap().len(), 1, "{found}");
 }

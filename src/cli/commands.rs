@@ -40,6 +40,9 @@ pub(super) enum Command {
     },
     /// Check GOALS.yaml; every problem with its place and a hint
     Validate {
+        /// Print one JSON document, problems in it
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         file: GoalsOption,
     },
@@ -207,7 +210,7 @@ impl Command {
                 jobs: checks.jobs,
                 ..Shared::default()
             },
-            Command::Validate { file }
+            Command::Validate { file, .. }
             | Command::Status { file, .. }
             | Command::Retry { file, .. } => Shared {
                 goals: file.goals.clone(),

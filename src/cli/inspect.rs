@@ -7,20 +7,16 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
-use crate::effects::agent::Agent;
 use crate::effects::journal::{Diary, Journal};
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
-use crate::effects::program;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
 use crate::effects::stop;
-use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::model::check;
 use crate::model::exact;
-use crate::model::goals::{Goal, Goals, Unread, Where, nearest};
+use crate::model::goals::{Goals, Where, nearest};
 use crate::model::ledger as names;
 use crate::model::lineage::Lineage;
 use crate::model::record::TakenBack;
@@ -32,159 +28,6 @@ use crate::model::work::WorkItem;
 use crate::model::{schema, text};
 use crate::session::Progress;
 use crate::view::{status, tables, width};
-
-/// Checks the goals file.
-pub fn validate(global: &Global) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
-    let file = goals_file(global, &repo)?;
-    let (goals, warnings) = file.load()?;
-    file.refuse_unread(&unread(&goals))?;
-    let left_out = Sandbox::left_out(&goals.settings.sandbox, &repo.ground());
-    global.point_out(&warnings);
-    for warning in &left_out {
-        global.warn(warning);
-    }
-    let of_user = user_config().map_or_else(|_| Vec::new(), |user| user.agents);
-    let entries = [of_user, goals.settings.agents.clone()];
-    if let Some(why) = Agent::unknown(goals.settings.agent.as_ref(), &entries, &repo.root) {
-        global.warn(&why);
-    }
-    let workspace = Workspace { repo: &repo };
-    let on_disk = |path: &str| workspace.has_file_on_disk(path.as_bytes());
-    let mut yardstick = workspace.yardstick(&goals, &on_disk);
-    let built = match repo.head()?.commit {
-        Some(commit) => {
-            let tree = repo.tree_of(&commit)?;
-            yardstick.let_go(&|path| workspace.may_be_built(&tree, path))
-        }
-        None => Vec::new(),
-    };
-    global.say(&format!(
-        "{}: {}, no problems\n",
-        file.shown,
-        text::count(goals.goals.len(), "goal")
-    ));
-    for goal in &goals.goals {
-        global.say(&format!("  {} (weight {})\n", goal.id, goal.weight));
-    }
-    if !yardstick.frozen.is_empty() {
-        global.say(&format!(
-            "frozen while a cycle runs: {}\n",
-            yardstick.frozen.join(", ")
-        ));
-    }
-    if !built.is_empty() {
-        global.say(&format!(
-            "built by checks, or by you, and put back before goals are measured (git does not track it): {}\n",
-            built.join(", ")
-        ));
-    }
-    if !yardstick.leaned_on.is_empty() {
-        let quoted: Vec<_> = yardstick
-            .leaned_on
-            .iter()
-            .map(|path| format!("\"{path}\""))
-            .collect();
-        let them = match quoted.len() {
-            1 => "it",
-            _ => "them",
-        };
-        global.say(&format!(
-            "hint: {} on {} without running {them} directly; to freeze {them} too, add under `evolve:`\n  protect: [{}]\n",
-            match goals.prepare {
-                Some(_) => "checks and `prepare` lean",
-                None => "checks lean",
-            },
-            yardstick.leaned_on.join(", "),
-            quoted.join(", ")
-        ));
-    }
-    if let Some(words) = yardstick.unfollowed_words() {
-        global.warn(&words);
-    }
-    if let Some(hint) = hint_on_own_files(&goals) {
-        global.say(&hint);
-    }
-    for warning in changing(&goals) {
-        global.warn(&warning);
-    }
-    if !goals.settings.protect.is_empty() {
-        let is_pattern = |path: &String| path.contains(['*', '?', '[', '{']);
-        let new_files = match goals.settings.protect.iter().any(is_pattern) {
-            true => ", new files included",
-            false => "",
-        };
-        let no_test = match new_files.is_empty() {
-            true => "",
-            false => " — with --test-first an agent can add no test there",
-        };
-        global.say(&format!(
-            "protected{new_files}: {}{no_test}\n",
-            goals.settings.protect.join(", ")
-        ));
-        let idle = workspace.protecting_nothing(&goals.settings.protect)?;
-        if !idle.is_empty() {
-            let idle = idle.join(", ");
-            global.say(&format!(
-                "hint: there is no file yet that is called {idle}\n"
-            ));
-        }
-    }
-    Ok(0)
-}
-
-/// Returns the commands of a goals file that the shell cannot read.
-fn unread(goals: &Goals) -> Vec<Unread> {
-    let settings = &goals.settings;
-    let named = [
-        ("prepare", &settings.prepare),
-        ("on_cycle", &settings.on_cycle),
-        ("on_end", &settings.on_end),
-    ];
-    let named = named
-        .into_iter()
-        .filter_map(|(key, one)| Some((None, key, one.as_deref()?)));
-    let checks = goals.goals.iter().enumerate();
-    let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
-    let unread = |(goal, key, command)| {
-        let why = program::shell_problem(command)?;
-        Some(Unread { goal, key, why })
-    };
-    checks.chain(named).filter_map(unread).collect()
-}
-
-/// Says which checks change files that they should look at; in a clean copy that does no harm.
-fn changing(goals: &Goals) -> Vec<String> {
-    if goals.settings.measure == Where::Clean {
-        return Vec::new();
-    }
-    let told = |goal: &Goal| {
-        let command = check::changing(&goal.check)?;
-        Some(format!(
-            "the check of {} changes files ({}); a goal only looks, as `cargo fmt --check` does",
-            goal.id,
-            text::clean_line(&command)
-        ))
-    };
-    goals.goals.iter().filter_map(told).collect()
-}
-
-/// Says which checks count what `evolve` itself commits: the words that they look for stand in its records.
-fn hint_on_own_files(goals: &Goals) -> Option<String> {
-    let everywhere = |goal: &&Goal| check::looks_at_everything(&goal.check);
-    let ids: Vec<&str> = goals
-        .goals
-        .iter()
-        .filter(everywhere)
-        .map(|goal| goal.id.as_str())
-        .collect();
-    (!ids.is_empty()).then(|| {
-        format!(
-            "hint: {} would see evolve's own files in .agents too, which are committed with every cycle; to leave them out, end the git command with\n  -- . ':!.agents'\n",
-            ids.join(", ")
-        )
-    })
-}
 
 /// Prints where things stand.
 pub fn status(global: &Global, as_json: bool) -> Result<u8> {

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 24] = [
+const SCHEMAS: [(&str, &str); 25] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
     ("call", include_str!("../../schemas/call.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
@@ -42,6 +42,10 @@ const SCHEMAS: [(&str, &str); 24] = [
         include_str!("../../schemas/snapshot.schema.json"),
     ),
     ("status", include_str!("../../schemas/status.schema.json")),
+    (
+        "validation",
+        include_str!("../../schemas/validation.schema.json"),
+    ),
     ("work", include_str!("../../schemas/work.schema.json")),
 ];
 
