@@ -11,6 +11,7 @@ mod land;
 mod settle;
 pub mod summary;
 mod sweep;
+mod unignored;
 
 use crate::effects::journal::Journal;
 use crate::model::gate::{self, Fate};
@@ -59,6 +60,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let last = progress.kept.as_ref();
     start.kept.look(&session.repo.root, last);
     progress.is_measured = false;
+    unignored::warn(session, progress, &start);
     let goals = choose::load_goals(session, &start)?;
     if let Some(ending) = choose::look_for_programs(session, progress, &goals)? {
         return Ok(Step::End(ending));

@@ -1413,3 +1413,39 @@ fn a_file_that_was_untracked_and_that_the_user_commits_between_two_cycles_is_tra
     assert_eq!(repo.each("result"), ["improved"; 2]);
     assert_eq!(repo.read("notes.txt"), "mine\nmore\n");
 }
+
+#[test]
+fn a_folder_of_a_tool_that_git_does_not_ignore_is_told_once_with_the_way_out() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("target/x", "mine\n");
+    repo.write("target/y", "mine\n");
+    repo.agent_does(&["echo 1 >target/x; echo 1 >target/y"; 2]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let told = run.stderr.matches("add to .gitignore: target/\n").count();
+    assert_eq!(told, 1, "{}", run.stderr);
+    for begin in [
+        "untracked files put back: target/",
+        "moved out of the way: target/",
+    ] {
+        assert_eq!(
+            run.stdout.matches(begin).count(),
+            1,
+            "{begin}\n{}",
+            run.stdout
+        );
+    }
+    // The records have it all.
+    for notes in repo.each("notes") {
+        assert_eq!(
+            notes.matches("moved out of the way: target/").count(),
+            2,
+            "{notes}"
+        );
+    }
+    // Nothing is said of a folder that git tracks something in.
+    repo.git(&["add", "target/y"]);
+    repo.git(&["commit", "--quiet", "--message=y"]);
+    repo.agent_does(&["true"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!run.stderr.contains(".gitignore"), "{}", run.stderr);
+}

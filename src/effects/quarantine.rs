@@ -10,6 +10,7 @@ use nix::sys::stat::Mode;
 
 use crate::effects::files;
 use crate::error::{Error, Kind, Result};
+use crate::model::output::MOVED;
 use crate::model::text;
 
 /// The folder of the private directory in which it lies.
@@ -171,7 +172,7 @@ impl Quarantine {
         });
         let earlier = self.earlier.iter();
         let dropped = self.dropped.iter();
-        let moved = moved.map(|what| format!("moved out of the way: {what}"));
+        let moved = moved.map(|what| format!("{MOVED}{what}"));
         let earlier = earlier.map(|what| format!("as it was before the agent: {what}"));
         let dropped = dropped
             .map(|what| format!("removed, because no file of its kind is that large: {what}"));

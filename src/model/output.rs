@@ -1,5 +1,17 @@
 //! Folders that tools fill, and that git had better not look at. Pure.
 
+use std::collections::BTreeSet;
+
+use super::record::put_back::{BY_CHECKS, PUT_BACK};
+use super::text;
+
+/// How the warning begins.
+const UNIGNORED: &str = "git does not ignore ";
+/// How many folders it names.
+const NAMED: usize = 5;
+/// How a note begins that says where something went that stood in the way.
+pub const MOVED: &str = "moved out of the way: ";
+
 /// What they are called, whoever makes them.
 const NAMES: [&str; 16] = [
     "target",
@@ -38,10 +50,60 @@ pub fn unignored(untracked: &[String]) -> Vec<String> {
     found
 }
 
-/// Says whether a path lies in such a folder.
+/// Says whether a file lies in such a folder.
 pub fn is_of_tools(path: &str) -> bool {
-    let folders = path.rsplit('/').skip(1);
-    folders.into_iter().any(|name| NAMES.contains(&name))
+    folder_of(path).is_some()
+}
+
+/// Returns the folders that tools fill among those that these files lie in, each with a slash at the end.
+pub fn folders_of<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for folder in files.filter_map(folder_of) {
+        let folder = format!("{folder}/");
+        if !found.contains(&folder) {
+            found.push(folder);
+        }
+    }
+    found
+}
+
+/// Returns the outermost folder of a file that tools fill.
+fn folder_of(file: &str) -> Option<&str> {
+    let ends = file.match_indices('/').map(|(end, _)| &file[..end]);
+    let is_filled = |folder: &&str| NAMES.contains(&folder.rsplit('/').next().unwrap_or(folder));
+    ends.into_iter().find(is_filled)
+}
+
+/// Returns the words on folders that git does not ignore, as lines for .gitignore.
+pub fn warning(lines: &[String]) -> String {
+    let lines = text::clean_line(&text::some_of(lines, NAMED));
+    format!(
+        "{UNIGNORED}{lines}: what tools put there counts as your files, which are put back after each agent; add to .gitignore: {lines}"
+    )
+}
+
+/// Returns the lines that such a warning names.
+pub fn warned_of(warning: &str) -> impl Iterator<Item = String> + '_ {
+    let named = warning.strip_prefix(UNIGNORED);
+    let named = named.and_then(|named| named.split_once(": "));
+    let lines = named.into_iter().flat_map(|(lines, _)| lines.split(", "));
+    lines.map(str::to_owned)
+}
+
+/// Returns how a note of a record begins that names files which were put back or moved, where all of them lie in one of these
+/// folders (as lines for .gitignore).
+pub fn note_on<'a>(note: &'a str, lines: &BTreeSet<String>) -> Option<&'a str> {
+    let begin = [MOVED, PUT_BACK, BY_CHECKS];
+    let begin = begin.into_iter().find(|begin| note.starts_with(begin))?;
+    let (_, names) = note.split_at(begin.len());
+    // Behind an arrow stand places in the quarantine, which are absolute.
+    let names = names.split(", ").map(|name| name.split(" → ").next());
+    let mut names = names.flatten().filter(|name| !name.starts_with('/'));
+    let is_in = |name: &str| {
+        let folder = folder_of(name).map(|folder| format!("{folder}/"));
+        folder.is_some_and(|folder| unignored(&[folder]).iter().all(|line| lines.contains(line)))
+    };
+    names.all(is_in).then(|| &note[..begin.len()])
 }
 
 #[cfg(test)]
@@ -72,6 +134,27 @@ mod tests {
             ("src/main.c", false),
         ] {
             assert_eq!(is_of_tools(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_are_of_the_outermost_folder_that_tools_fill() {
+        let files = ["target/debug/build/x", "a/dist/y", "src/build.rs", "target"];
+        assert_eq!(folders_of(files.into_iter()), ["target/", "a/dist/"]);
+    }
+
+    #[test]
+    fn only_a_note_all_of_whose_files_lie_in_a_named_folder_is_on_it() {
+        let lines: BTreeSet<String> = warned_of(&warning(&["target/".to_owned()])).collect();
+        for (note, is_on) in [
+            ("moved out of the way: target/a → /q/target/a, /r/a", true),
+            ("untracked files put back: target/a, target/b", true),
+            ("untracked files put back: target/a, notes", false),
+            ("untracked files put back: target/a and 3 more", true),
+            ("moved out of the way: dist/a → /q/target/a", false),
+            ("something else: target/a", false),
+        ] {
+            assert_eq!(note_on(note, &lines).is_some(), is_on, "{note}");
         }
     }
 }

@@ -73,6 +73,8 @@ pub struct Progress {
     pub is_unmirrored: bool,
     /// The settings of which it was said that not all of their code is followed.
     pub unfollowed: Vec<String>,
+    /// The folders of tools of which it was said that git does not ignore them.
+    pub unignored: BTreeSet<String>,
     /// How many cycles in a row worked on what agents left.
     pub found_in_a_row: usize,
     /// How often in a row the branch was moved while the goals were first measured.
@@ -119,6 +121,7 @@ impl Progress {
             unproven: BTreeSet::new(),
             is_unmirrored: false,
             unfollowed: Vec::new(),
+            unignored: BTreeSet::new(),
             found_in_a_row: 0,
             outrun_in_a_row: 0,
             kept_off: Vec::new(),

@@ -6,6 +6,7 @@ mod words;
 use std::collections::BTreeSet;
 
 use crate::event::Event;
+use crate::model::output;
 use crate::model::record::{CycleResult, Record, UNDO};
 use crate::model::search_view::Digits;
 use crate::model::text::{self, clean_line, count, duration, number, passing};
@@ -68,6 +69,10 @@ pub struct Story {
     passing: Option<usize>,
     /// What was told of changes that checks lean on.
     leaned_on: BTreeSet<String>,
+    /// The folders of tools that git does not ignore.
+    unignored: BTreeSet<String>,
+    /// What was told to be done to files in them, as notes begin.
+    done_there: BTreeSet<String>,
     /// No agent is called: a change is taken back.
     is_undo: bool,
     /// Each goal is told as its check ends.
@@ -133,6 +138,7 @@ impl Story {
                 lines.iter().map(|line| paint(FAINT, line)).collect()
             }
             Event::Warning { message } => {
+                self.unignored.extend(output::warned_of(message));
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];
             }
@@ -398,8 +404,11 @@ impl Story {
 
 impl Story {
     /// Says whether a note is worth a line: that a check leans on what was changed is told once, and not of what was undone, unless
-    /// a person may take it in.
+    /// a person may take it in; and once what is done to files of tools that git does not ignore.
     fn is_news(&mut self, note: &str, record: &Record) -> bool {
+        if let Some(begin) = output::note_on(note, &self.unignored) {
+            return self.done_there.insert(begin.to_owned());
+        }
         if !note.starts_with(LEANED_ON) {
             return true;
         }
