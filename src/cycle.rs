@@ -49,6 +49,9 @@ impl Progress {
 
 /// Runs one cycle and settles whatever comes of it.
 pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
+    // The last record may have gone to another branch than the one that a person went to.
+    let branch = session.isolation.as_ref().map(|it| it.branch.clone());
+    progress.ledger.branch = branch;
     for said in progress.ledger.follow(session.home())? {
         session.events.warn(said);
     }

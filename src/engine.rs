@@ -68,7 +68,19 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     for said in progress.untold.drain(..) {
         session.events.warn(said);
     }
-    let ended = close(session, progress, &ending)?;
+    let closed = close(session, progress, &ending);
+    let (ended, error) = match (closed, error) {
+        (Ok(ended), error) => (ended, error),
+        // What ended the session says more than what came of it.
+        (Err(after), Some(error)) => {
+            session.events.warn(after.message);
+            (session.tell_end(progress, &ending, None), Some(error))
+        }
+        (Err(after), None) => {
+            let ended = session.tell_end(progress, &of_error(&after), None);
+            (ended, Some(after))
+        }
+    };
     if !matches!(session.stop.halt(), Some(Halt::Kill(..))) {
         session.tell_ending(&ended);
     }

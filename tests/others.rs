@@ -403,6 +403,29 @@ fn a_person_who_goes_to_another_branch_stays_there() {
 }
 
 #[test]
+fn a_cycle_is_recorded_on_the_branch_that_it_worked_on_wherever_the_last_one_was() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n  - {id: b, description: d, check: 'echo >>$OUT/runs; test $(wc -l <$OUT/runs) != 3 || git switch -q side; test -e b', weight: 5, retries: 0}\n",
+    )
+    .with_out();
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.git(&["branch", "side"]);
+    repo.agent_does(&["git rm -q b; git commit -qm w", "touch a"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let of = |branch: &str| {
+        let subjects = repo.git(&["log", "--format=%s", branch]);
+        let cycles = subjects
+            .lines()
+            .filter(|it| it.starts_with("evolve: cycle"));
+        cycles.filter(|it| it.contains(" — ")).count()
+    };
+    assert_eq!((of("main"), of("side")), (1, 1), "{}", run.stdout);
+    assert!(repo.has("a"));
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
 fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_untouched() {
     let repository = repository();
     let repo = Repo::discover(&repository.root()).unwrap();

@@ -53,6 +53,22 @@ fn each_record_and_the_end_are_told_once_they_are_committed() {
 }
 
 #[test]
+fn the_end_is_told_even_where_the_summary_cannot_be_written() {
+    let summary = ".agents/evolve/session-summary.md";
+    let repo = with_hooks(&format!(
+        "  on_cycle: 'cat >/dev/null; rm -f {summary}; mkdir -p {summary}/full'\n  on_end: sh scripts/tell.sh\n"
+    ));
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--json", "--max-cycles=1"]);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"], "session-ended");
+    assert_eq!(last["exit_code"], 1);
+    assert_eq!(told(&repo).len(), 1);
+    assert!(run.stderr.contains("session-summary.md"), "{}", run.stderr);
+}
+
+#[test]
 fn the_end_is_told_as_the_last_event_of_the_stream_with_its_time() {
     let repo = with_hooks("  on_end: sh scripts/tell.sh\n");
     repo.agent_does(&["touch a"]);

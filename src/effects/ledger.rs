@@ -157,9 +157,9 @@ impl Ledger {
         if is_same && (self.is_joined || !chain::has_merge(repo, &head)?) {
             return Ok(Vec::new());
         }
-        let pending = std::mem::take(&mut self.pending);
-        *self = Ledger::open(repo, self.branch.take())?;
-        for (name, bytes) in pending {
+        let now = Ledger::open(repo, self.branch.clone())?;
+        let before = std::mem::replace(self, now);
+        for (name, bytes) in before.pending {
             self.pending.entry(name).or_insert(bytes);
         }
         Ok(self.reports.clone())
