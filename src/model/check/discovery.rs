@@ -116,7 +116,11 @@ fn convention(
         ("cargo", Some("test" | "t" | "nextest" | "bench" | "llvm-cov" | "tarpaulin")) => &RUST,
         ("go", Some("test")) | ("gotestsum" | "ginkgo", _) => &GO,
         ("rspec", _) | ("rake", None) | ("rake" | "rails", Some("test" | "spec")) => &RUBY,
-        ("jest" | "vitest" | "mocha" | "ava" | "tap", _) => &JAVASCRIPT,
+        (
+            "jest" | "vitest" | "mocha" | "ts-mocha" | "ava" | "tap" | "tape" | "jasmine" | "uvu"
+            | "qunit" | "lab",
+            _,
+        ) => &JAVASCRIPT,
         ("turbo" | "nx" | "lerna", _) if has("test") => &JAVASCRIPT,
         ("playwright" | "react-scripts" | "ng" | "deno" | "bun", Some("test")) => &JAVASCRIPT,
         ("cypress", Some("run")) => &JAVASCRIPT,
@@ -159,7 +163,9 @@ pub fn discovered(code: &Code) -> Discovery {
             found.extend(one);
             continue;
         }
-        // A test file that is named stands for itself.
+        // A test file that is named stands for itself, and a pattern of such for what it fits.
+        let patterns = files.iter().filter(|file| is_pattern_of_tests(file));
+        one.tests.extend(patterns.cloned());
         for file in files {
             let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
             let patterns = convention.shadows.iter();
@@ -213,8 +219,9 @@ fn told(tool: &str, call: &Call, words: &[String]) -> (Vec<String>, Vec<String>)
     let here = || call.dir.clone().unwrap_or_default();
     let paths = match tool {
         "pytest" | "py.test" | "unittest" | "nose2" | "rspec" | "jest" | "vitest" | "mocha"
-        | "ava" | "tap" | "playwright" | "node" | "nodejs" | "tsx" | "deno" | "bun" | "go"
-        | "mix" | "phpunit" | "pest" | "prove" => paths(words),
+        | "ts-mocha" | "ava" | "tap" | "tape" | "jasmine" | "uvu" | "qunit" | "lab"
+        | "playwright" | "node" | "nodejs" | "tsx" | "deno" | "bun" | "go" | "mix" | "phpunit"
+        | "pest" | "prove" => paths(words),
         _ => Vec::new(),
     };
     if paths.is_empty() {
@@ -232,6 +239,14 @@ fn told(tool: &str, call: &Call, words: &[String]) -> (Vec<String>, Vec<String>)
         folders.collect(),
         files.into_iter().filter_map(below_root).collect(),
     )
+}
+
+/// Says whether a path is a pattern that by its folders or its name fits nothing but tests.
+fn is_pattern_of_tests(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_in_folder = folders.split('/').any(|folder| FOLDERS.contains(&folder));
+    path.contains(['*', '?', '[', '{'])
+        && (is_in_folder || name.contains("test") || name.contains("spec"))
 }
 
 fn is_file(path: &str) -> bool {
@@ -349,6 +364,11 @@ mod tests {
             ("npx vitest run", "x.spec.ts", "spec.md"),
             ("npx playwright test e2e", "e2e/x.spec.ts", "src/x.spec.ts"),
             ("npx c8 npx mocha", "test/x.js", "lib/x.js"),
+            ("npx nyc tape test", "test/a/x.js", "lib/x.js"),
+            ("tape 'test/**/*.js'", "test/a/x.js", "lib/x.js"),
+            ("mocha src/*.test.js", "src/x.test.js", "src/x.js"),
+            ("ava 'src/**/*.js'", "", "src/x.js"),
+            ("npx jasmine", "spec/x_spec.js", "lib/x.js"),
             ("node --test test/", "test/x.mjs", "x.test.mjs"),
             ("deno test -A", "a/x_test.ts", "a/x.ts"),
             ("bun test", "x.test.ts", "x.ts"),
