@@ -1,6 +1,7 @@
 //! The yardstick (rule 9): what measures may not move while a cycle runs, and what may.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::harness::TestRepo;
 
@@ -966,6 +967,24 @@ fn goals_outside_the_repository_are_frozen_too() {
         "{reason}"
     );
     assert!(!repo.has("a"));
+}
+
+#[test]
+fn a_goals_file_outside_the_repository_is_put_back_whatever_its_size_and_keeps_its_mode() {
+    let repo = TestRepo::empty();
+    let goals = repo.outside().join("g.yaml");
+    let text = "goals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n";
+    fs::write(&goals, text).unwrap();
+    fs::set_permissions(&goals, fs::Permissions::from_mode(0o600)).unwrap();
+    repo.commit_all("first");
+    // Beyond any memory.
+    repo.agent_does(&[&format!("touch a; truncate -s 200G '{}'", goals.display())]);
+    let flag = format!("--goals={}", goals.display());
+    repo.run(&[&flag, "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(fs::read_to_string(&goals).unwrap(), text);
+    let mode = fs::metadata(&goals).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]

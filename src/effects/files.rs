@@ -20,6 +20,9 @@ const READER_PATIENCE: Duration = Duration::from_secs(5);
 pub const TOO_LARGE: &str =
     "evolve makes none that large: look at what stands in it, and move it away or make it smaller";
 
+/// The largest file that is read to be compared, in bytes: an agent can make one of any size.
+pub const LARGEST: u64 = 1 << 30;
+
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_and(path, bytes, (File::sync_all, sync_folder))

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::effects::files::{self, Stamp};
+use crate::effects::files::{self, LARGEST, Stamp};
 use crate::model::digest;
+
+/// How much of a file is read at once.
+const PART: usize = 1 << 18;
 
 /// Files that are looked at before checks run and after.
 #[derive(Debug, Default)]
@@ -113,9 +118,25 @@ pub fn version_of(path: &Path) -> Option<String> {
     }
 }
 
-/// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
+/// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file. One that is too large
+/// to be read is told by its size, and by when and where it was written.
 pub fn digest_of(path: &Path) -> Option<String> {
     // Reading a pipe would wait for ever.
-    fs::metadata(path).ok().filter(Metadata::is_file)?;
-    files::read(path).ok().map(|bytes| digest::full(&bytes))
+    let meta = fs::metadata(path).ok().filter(Metadata::is_file)?;
+    if meta.len() > LARGEST {
+        let (bytes, inode) = (meta.len(), meta.ino());
+        let (seconds, nanos) = (meta.ctime(), meta.ctime_nsec());
+        return Some(format!("{bytes} bytes of {seconds}.{nanos} in {inode}"));
+    }
+    let mut file = files::open(path).ok()?.take(LARGEST);
+    let mut digest = digest::Parts::default();
+    let mut part = vec![0; PART];
+    loop {
+        match file.read(&mut part) {
+            Ok(0) => return Some(digest.full()),
+            Ok(count) => digest.add(&part[..count]),
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
 }

@@ -7,6 +7,22 @@ pub fn full(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// The SHA-256 of bytes that come in parts.
+#[derive(Default)]
+pub struct Parts(Sha256);
+
+impl Parts {
+    /// Adds the next part.
+    pub fn add(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// Returns the digest of all of them.
+    pub fn full(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
 /// Returns the first 64 bits of the SHA-256 of `parts`, each with its length, so that no two lists collide by joining.
 pub fn short(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();

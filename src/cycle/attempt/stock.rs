@@ -209,22 +209,31 @@ impl Attempt<'_> {
         let Some(loaded) = &self.goals_outside else {
             return Ok(());
         };
-        let now = files::read(path).ok();
+        let now = files::read_followed(path, MOST_OF_GOALS).ok().flatten();
         if now.as_ref() == Some(loaded) {
             return Ok(());
         }
-        let folder = format!("quarantine/{}-{}", session.id, start.cycle);
-        let kept =
-            session.write_private(&format!("{folder}/goals.yaml"), &now.unwrap_or_default())?;
-        files::replace(path, loaded)?;
+        let there = match now {
+            Some(now) => {
+                let name = format!("quarantine/{}-{}/goals.yaml", session.id, start.cycle);
+                let kept = session.write_private(&name, &now)?;
+                format!("what stood there is in {}", kept.display())
+            }
+            None if path.exists() => "what stood there could not be read".to_owned(),
+            None => "it was gone".to_owned(),
+        };
+        match path.is_file() {
+            true => files::rewrite(path, loaded)?,
+            false => files::replace(path, loaded)?,
+        }
         let shown = &session.goals_file.shown;
-        stock.notes.push(format!(
-            "{shown} was put back; what stood there is in {}",
-            kept.display()
-        ));
+        stock.notes.push(format!("{shown} was put back; {there}"));
         Ok(())
     }
 }
+
+/// The most bytes that are kept of what stood in a goals file's place.
+const MOST_OF_GOALS: u64 = 16 << 20;
 
 /// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in
 /// place of another one.

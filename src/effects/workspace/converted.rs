@@ -179,13 +179,13 @@ impl Workspace<'_> {
     }
 
     fn bytes(&self, one: &Touched) -> Option<Vec<u8>> {
-        files::read(&self.file(one)).ok()
+        files::read_bounded(&self.file(one), files::LARGEST).ok()?
     }
 }
 
 /// Returns the digest of a file without what ends its lines.
 fn words(file: &Path) -> Option<String> {
-    let mut bytes = files::read(file).ok()?;
+    let mut bytes = files::read_bounded(file, files::LARGEST).ok()??;
     bytes.retain(|byte| *byte != b'\r');
     Some(crate::model::digest::full(&bytes))
 }

@@ -179,7 +179,7 @@ impl Workspace<'_> {
         if !meta.is_ok_and(|meta| is_plain(&meta)) {
             return Ok(false);
         }
-        let Ok(bytes) = files::read(&file) else {
+        let Ok(Some(bytes)) = files::read_bounded(&file, files::LARGEST) else {
             return Ok(false);
         };
         if hash_blob(&bytes) == version.id {

@@ -22,8 +22,6 @@ use crate::model::exact;
 
 /// The mode of a file that can be executed.
 const EXECUTABLE: u32 = 0o100_755;
-/// The largest file that is compared, in bytes.
-const LARGEST: u64 = 1 << 30;
 
 impl Workspace<'_> {
     /// Lists the files in the folders of those of these submodules that are not set up: git looks at none of them.
@@ -288,7 +286,7 @@ impl Workspace<'_> {
             return Ok(false);
         }
         let is_raw = || {
-            let bytes = files::read_bounded(&file, LARGEST).ok().flatten();
+            let bytes = files::read_bounded(&file, files::LARGEST).ok().flatten();
             bytes.is_some_and(|bytes| hash_blob(&bytes) == entry.id)
         };
         if !is_link && is_raw() {
