@@ -364,10 +364,12 @@ fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
     ];
     for (what, steps) in rows {
         let repo = repo();
+        repo.write(".git/info/exclude", "*.ign\n");
+        repo.write("own.ign", "mine\n");
         let (start, content) = (repo.head(), repo.content("HEAD"));
         crash_after(
             &repo,
-            "touch new; echo x >>tracked; rm -r folder; git add -A; git commit -qm work",
+            "touch new; echo x >>tracked; rm -r folder own.ign; git add -A; git commit -qm work",
         );
         let undo = plan_undo(&repo, &start);
         let mut command = repo.command("sh");
@@ -379,6 +381,9 @@ fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
         assert_eq!(repo.records()[0]["commit_sha"], undo.as_str(), "{what}");
         assert_eq!(repo.records()[0]["reverted_to"], start.as_str(), "{what}");
         assert_eq!(repo.content(&undo), content, "{what}");
+        let notes = repo.records()[0]["notes"].to_string();
+        let gone = "ignored files that are gone: own.ign";
+        assert!(notes.contains(gone), "{what}: {notes}");
         assert_sound(&repo);
     }
 }

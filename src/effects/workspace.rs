@@ -296,17 +296,7 @@ impl Workspace<'_> {
         }
         settled.notes.extend(put_back.notes());
         settled.notes.extend(unread);
-        let (ignored, uncopied) = start.kept.gone(&self.repo.root);
-        let changed = start.kept.changed_uncopied(&self.repo.root);
-        for (what, gone) in [
-            ("ignored files that are gone", ignored),
-            ("untracked files that are gone and had no copy", uncopied),
-            ("untracked files that were changed and had no copy", changed),
-        ] {
-            if !gone.is_empty() {
-                settled.notes.push(format!("{what}: {}", some_of(&gone)));
-            }
-        }
+        settled.notes.extend(self.lost(start));
         settled.notes.extend(quarantine.notes());
         self.give_flags_back(start)?;
         if fate == Fate::Keep {
@@ -320,6 +310,20 @@ impl Workspace<'_> {
             settled.commit = now.unwrap_or_else(|| stock.tip.clone());
         }
         Ok(settled)
+    }
+
+    /// Says which files of the user's without a copy are gone or were changed.
+    pub fn lost(&self, start: &Start) -> Vec<String> {
+        let (ignored, uncopied) = start.kept.gone(&self.repo.root);
+        let changed = start.kept.changed_uncopied(&self.repo.root);
+        let all = [
+            ("ignored files that are gone", ignored),
+            ("untracked files that are gone and had no copy", uncopied),
+            ("untracked files that were changed and had no copy", changed),
+        ];
+        let lost = all.iter().filter(|(_, files)| !files.is_empty());
+        lost.map(|(what, files)| format!("{what}: {}", some_of(files)))
+            .collect()
     }
 
     /// Says which folders are gone that could not be read. To be asked before they are made again.

@@ -320,6 +320,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let mut notes = carried_out.unwrap_or_default();
     notes.extend(put_back.notes());
     notes.extend(unread);
+    notes.extend(workspace.lost(start));
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;
     let held = workspace.hold_compared(start, &plan.tip, When::Measured)?;
