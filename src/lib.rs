@@ -120,6 +120,7 @@ pub mod effects {
     pub mod mirror;
     pub mod modes;
     pub mod near;
+    pub mod papers;
     pub mod parallel;
     pub mod pause;
     pub mod pipes;

@@ -325,6 +325,10 @@ fn an_empty_commit_of_a_refused_agent_is_nobody_elses() {
         "{}",
         run.stdout
     );
+    // The log that counts is that of the last call.
+    let report = repo.evolve(&["report", "--out", "-"]).expect(0).stdout;
+    assert!(!report.contains("api_error_status"), "{report}");
+    assert!(report.contains("total_cost_usd"), "{report}");
 }
 
 #[test]

@@ -283,6 +283,8 @@ fn a_number_that_two_branches_gave_is_told_and_each_cycle_has_its_own_change() {
         run.stdout
     );
     assert!(!run.stdout.contains("unrelated"), "{}", run.stdout);
+    let report = repo.evolve(&["report", "--out", "-"]).expect(0).stdout;
+    assert!(!report.contains("unrelated"), "{report}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::cli::undo::no_such_cycle;
 use crate::effects::changed::{self, Changed};
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
-use crate::effects::logs::{self, Paper, Papers};
+use crate::effects::papers::{self, Paper, Papers};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::nearest_id;
@@ -190,7 +190,7 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         return Ok(0);
     }
     let papers = match &record.session {
-        Some(session) => logs::papers(&repo.private, session, record.cycle),
+        Some(session) => papers::papers(&repo.private, session, record.cycle),
         None => Papers::default(),
     };
     let shown = |paper: &Option<Paper>| {

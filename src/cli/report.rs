@@ -90,14 +90,9 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
 /// Returns the newest cycles with what is known of them, oldest first.
 fn newest(repo: &Repo, ledger: &Ledger, history: &History) -> Vec<Seen> {
     let first = history.records.len().saturating_sub(CYCLES);
-    let seen = history.records[first..].iter().map(|record| {
-        let snapshots = (
-            ledger.snapshot(repo, &names::snapshot(record.cycle)),
-            ledger.snapshot(repo, &names::post_snapshot(record.cycle)),
-        );
-        sources::seen(repo, record.clone(), snapshots)
-    });
-    seen.collect()
+    let seen = history.records[first..].iter();
+    seen.map(|record| sources::seen(repo, ledger, record))
+        .collect()
 }
 
 /// Returns what stands in the loop's way, or is under way.

@@ -106,60 +106,6 @@ fn remove(path: &Path) {
     }
 }
 
-/// The most bytes of an agent's log that are shown, from its end.
-const LOG_SHOWN: u64 = 16 << 10;
-/// The most bytes of a brief that are read.
-const BRIEF_SHOWN: u64 = 1 << 20;
-
-/// Text of a file that was written when a cycle ran, and where it is.
-#[derive(Clone, Debug)]
-pub struct Paper {
-    /// The file.
-    pub path: PathBuf,
-    /// What it says, or the end of that.
-    pub text: String,
-}
-
-/// What is left of what a cycle's agent was told and of what it printed.
-#[derive(Clone, Debug, Default)]
-pub struct Papers {
-    /// What it was told.
-    pub brief: Option<Paper>,
-    /// The end of what it printed the last time it was called.
-    pub log: Option<Paper>,
-}
-
-/// Reads what is left of a cycle's papers.
-pub fn papers(private: &Path, session: &str, cycle: u64) -> Papers {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let folder = private.join("logs").join(session);
-    if !session.chars().all(is_name)
-        || !files::is_beneath(private, format!("logs/{session}/x").as_bytes())
-    {
-        return Papers::default();
-    }
-    let paper = |name: String, text: &dyn Fn(&Path) -> Option<String>| {
-        let path = folder.join(name);
-        let text = text(&path)?;
-        Some(Paper { path, text })
-    };
-    let brief = |path: &Path| {
-        let bytes = files::read_bounded(path, BRIEF_SHOWN).ok()??;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let end = |path: &Path| {
-        let bytes = files::read_end(path, LOG_SHOWN).ok()??;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    // An agent that could not run is called again, and writes to the next one.
-    let calls = (2..).map(|call| format!("{cycle}-agent-{call}.log"));
-    let logs = std::iter::once(format!("{cycle}-agent.log")).chain(calls);
-    Papers {
-        brief: paper(format!("{cycle}-brief.md"), &brief),
-        log: logs.map_while(|name| paper(name, &end)).last(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,16 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::effects::files;
-use crate::effects::logs::Paper;
+use crate::effects::papers::{BRIEF_SHOWN, LOG_SHOWN, Paper};
 use crate::effects::search::sample::DOCUMENT_LIMIT;
 use crate::error::{Error, Result};
 use crate::model::search_view::Sampled;
 use crate::model::{mask, score};
-
-/// The most bytes of a log that are shown, from its end.
-const LOG_SHOWN: u64 = 16 << 10;
-/// The most bytes of a brief that are read.
-const BRIEF_SHOWN: u64 = 1 << 20;
 
 /// An attempt's papers.
 #[derive(Clone, Debug, Default)]
