@@ -106,7 +106,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let (verdict, mut settled) =
         settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
     let measured = (verdict, &mut settled);
-    let verdict = settle::blame(session, (&start, &mut attempt), measured).await?;
+    let verdict = settle::blame(session, (&start, &stock), &mut attempt, measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
     let fetched = session.give_fetched_back(&start, &stock)?;
     settled.notes.extend(fetched.iter().cloned());

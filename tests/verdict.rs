@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, finish};
 
 /// What became of a cycle's change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -645,4 +645,39 @@ fn the_events_of_an_undone_cycle_tell_of_each_further_measurement() {
         .find(|event| event["event"] == "cycle-finished")
         .unwrap()["record"];
     assert_eq!(record["result"], "regressed");
+}
+
+/// A repository with a change that breaks the goal `b`, whose check waits where it is measured once more without that.
+fn waits_for_blame() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let (broken, waits) = (repo.out("broken"), repo.out("waits"));
+    let check = format!(
+        "test -e b && if test -e {}; then touch {}; exec sleep 300; fi",
+        broken.display(),
+        waits.display()
+    );
+    repo.write("check-b", &check);
+    repo.write("b", "");
+    repo.commit_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n  \
+         - {id: b, description: d, check: sh check-b, weight: 3}\n",
+    );
+    repo.commit_all("b");
+    repo.agent_does(&["rm b; touch \"$OUT/broken\""]);
+    repo
+}
+
+#[test]
+fn what_could_not_be_measured_without_the_change_is_not_blamed_on_it() {
+    for options in [&[][..], &["--isolate"]] {
+        let repo = waits_for_blame();
+        let child = repo.spawn_run(&[&["--max-cycles=1"], options].concat());
+        repo.wait_for("waits");
+        repo.kill();
+        finish(child).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "interrupted", "{record:#}");
+        assert!(reason(&record).contains("KILL file"), "{record:#}");
+        assert!(repo.has("b") && !repo.has("a"));
+    }
 }

@@ -226,6 +226,13 @@ async fn judge_again(
     let still = attempt
         .still_failing(session, start, &verdict.newly_failing)
         .await;
+    let still = match still {
+        Ok(still) => still,
+        Err(cut) => {
+            attempt.cut = Some(cut);
+            return Ok(gate::judge(&attempt.evidence(&stock.change)));
+        }
+    };
     let failing = verdict.newly_failing.join(", ");
     Ok(match still.is_empty() {
         true => Verdict {

@@ -8,7 +8,7 @@ use crate::effects::journal::Phase;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
-use crate::model::gate::{Change, Fate, Verdict};
+use crate::model::gate::{self, Change, Fate, Verdict};
 use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
@@ -147,10 +147,12 @@ pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
 }
 
 /// Measures the regressed goals again after the undo. If they still fail, the change was not to blame: the environment
-/// changed. What the checks do to the user's files is put right as in the first measurement.
+/// changed. Where they could not be measured nothing is blamed: the cycle was cut short. What the checks do to the user's files is
+/// put right as in the first measurement.
 pub async fn blame(
     session: &Session,
-    (start, attempt): (&Start, &mut Attempt<'_>),
+    (start, stock): (&Start, &Stock),
+    attempt: &mut Attempt<'_>,
     (verdict, settled): (Verdict, &mut Settled),
 ) -> Result<Verdict> {
     let is_regression = verdict.fate == Fate::Undo && verdict.result == CycleResult::Regressed;
@@ -163,6 +165,13 @@ pub async fn blame(
         .await;
     settled.notes.extend(session.settle_links(start.cycle)?);
     attempt.put_back_after_undo(session, start)?;
+    let still = match still {
+        Ok(still) => still,
+        Err(cut) => {
+            attempt.cut = Some(cut);
+            return Ok(gate::judge(&attempt.evidence(&stock.change)));
+        }
+    };
     if still.is_empty() {
         return Ok(verdict);
     }

@@ -130,22 +130,19 @@ impl Attempt<'_> {
         session: &Session,
         start: &Start,
         ids: &[String],
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>, Cut> {
         let goals = ids.iter().filter_map(|id| self.goals.find(id));
         let goals: Vec<_> = goals.collect();
         let purpose = (start.cycle, "blame");
         let measured = session
             .measure(self.goals, &goals, &Default::default(), purpose)
-            .await;
-        let Ok(measured) = measured else {
-            return Vec::new();
-        };
+            .await?;
         let mut now = self.before.clone();
         for measurement in measured {
             now.replace(measurement);
         }
         now.tolerate(self.before, self.goals);
-        snapshot::newly_failing(self.before, &now)
+        Ok(snapshot::newly_failing(self.before, &now))
     }
 
     /// Measures every goal again: those once more that may have run what was built only then, and what newly fails, one at a time.
