@@ -53,7 +53,7 @@ pub struct Kept {
     /// Untracked files that are not ignored, by their path in hex (a path need not be UTF-8).
     pub untracked: BTreeMap<String, Copy>,
     /// Ignored files, and folders that are ignored as a whole (with a slash at the end), in hex.
-    pub ignored: Vec<String>,
+    pub ignored: BTreeSet<String>,
     /// Untracked files that are too large to copy, and folders with a repository of their own that have too many files (with
     /// a slash at the end), for people.
     pub too_large: Vec<String>,
@@ -308,13 +308,8 @@ impl Kept {
 
     /// Says whether a path was there as an ignored file, or lies in a folder that is ignored as a whole.
     pub fn was_ignored(&self, path: &[u8]) -> bool {
-        self.ignored
-            .iter()
-            .map(|name| from_hex(name))
-            .any(|ignored| match ignored.last() {
-                Some(b'/') => path.starts_with(&ignored),
-                Some(_) | None => path == ignored,
-            })
+        let is_ignored = |path: &[u8]| self.ignored.contains(&to_hex(path));
+        is_ignored(path) || slashes(path).any(|(index, _)| is_ignored(&path[..=index]))
     }
 
     /// Gives files that nobody replaced the modes back that they had when they were copied; returns those that had another.

@@ -32,6 +32,8 @@ pub struct Quarantine {
     held: Option<u64>,
     /// What was moved there, and where it is.
     pub moved: Vec<(String, PathBuf)>,
+    /// Where what was moved under a name is.
+    places: HashMap<String, Vec<PathBuf>>,
     /// What stayed where it is and has an earlier version there, as `path → where`.
     pub earlier: Vec<String>,
     /// What was removed because no file of its kind is that large.
@@ -45,6 +47,7 @@ impl Quarantine {
             folder: private.join(FOLDER).join(format!("{session}-{cycle}")),
             held: None,
             moved: Vec::new(),
+            places: HashMap::new(),
             earlier: Vec::new(),
             dropped: Vec::new(),
         }
@@ -72,13 +75,15 @@ impl Quarantine {
         }
         files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
         let name = shown(name);
-        let mut earlier = self.moved.iter().filter(|(known, _)| *known == name);
-        if earlier.any(|(_, place)| is_same(place, &to)) {
+        let mut earlier = self.places.get(&name).into_iter().flatten();
+        if earlier.any(|place| is_same(place, &to)) {
             // Compared only here, where nobody writes to it by its name any more.
             files::remove(&to)?;
             self.remove_empty(folder);
             return Ok(());
         }
+        let places = self.places.entry(name.clone()).or_default();
+        places.push(to.clone());
         self.moved.push((name, to));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Takes stock of what an agent left: whose commits they are, what it left uncommitted, where its work is, what it
 //! changed.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -190,9 +191,10 @@ impl Workspace<'_> {
         let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
         let is_users =
             |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
+        let mut known: HashSet<_> = change.taken.iter().cloned().collect();
         for path in self.repo.brought_since(&start.commit, tip, is_users)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
-            if !change.taken.contains(&shown) {
+            if known.insert(shown.clone()) {
                 change.taken.push(shown);
             }
         }
