@@ -248,13 +248,15 @@ fn adding_everything_passes_the_users_files_and_the_ledger_by() {
 
 #[test]
 fn adding_everything_passes_a_file_with_a_line_break_in_its_name_by() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
-    repo.write("one\ntwo", "mine\n");
-    repo.cycle("touch a; git add -A; git commit -qm a")
-        .expect(0);
-    assert_eq!(repo.newest()["result"], "improved");
-    assert_eq!(repo.read("one\ntwo"), "mine\n");
-    assert_eq!(repo.git(&["ls-files", "--", "one*"]), "");
+    for name in ["one\ntwo", "one\r", "one\rtwo"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write(name, "mine\n");
+        repo.cycle("touch a; git add -A; git commit -qm a")
+            .expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{name:?}");
+        assert_eq!(repo.read(name), "mine\n");
+        assert_eq!(repo.git(&["ls-files", "--", "one*"]), "", "{name:?}");
+    }
 }
 
 #[test]

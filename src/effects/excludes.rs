@@ -74,14 +74,20 @@ fn expanded(repo: &Repo) -> Option<PathBuf> {
     Some(PathBuf::from(String::from_utf8_lossy(&path).trim()))
 }
 
-/// Escapes what means something in a pattern, which can hold no line break: any one letter stands for that.
+/// Escapes what means something in a pattern, which can hold no line break, nor end in a carriage return: any one letter stands for
+/// these.
 fn escaped(path: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::new();
-    for byte in path {
+    for (index, byte) in path.iter().enumerate() {
         if matches!(byte, b'\\' | b'*' | b'?' | b'[' | b']' | b' ' | b'#' | b'!') {
             pattern.push(b'\\');
         }
-        pattern.push(if *byte == b'\n' { b'?' } else { *byte });
+        let is_last = index + 1 == path.len();
+        pattern.push(match byte {
+            b'\n' => b'?',
+            b'\r' if is_last => b'?',
+            byte => *byte,
+        });
     }
     pattern
 }
@@ -104,5 +110,6 @@ mod tests {
     fn a_path_is_escaped_so_that_it_means_only_itself() {
         assert_eq!(escaped(b"a b*[x].txt"), b"a\\ b\\*\\[x\\].txt");
         assert_eq!(escaped(b"a\nb"), b"a?b");
+        assert_eq!(escaped(b"a\rb\r"), b"a\rb?");
     }
 }
