@@ -1,10 +1,10 @@
 //! Writes files so that a crash leaves either the old or the new content, and reads them within bounds.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,12 +25,12 @@ pub const LARGEST: u64 = 1 << 30;
 
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_and(path, bytes, (File::sync_all, sync_folder))
+    replace_and(path, bytes, (File::sync_all, sync_folder), None)
 }
 
 /// The same for what is written anew after a crash of the machine: nobody waits for the disk.
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_and(path, bytes, (|_| Ok(()), |_| Ok(())))
+    replace_and(path, bytes, (|_| Ok(()), |_| Ok(())), None)
 }
 
 /// How a file and then its folder are brought to the disk.
@@ -39,19 +39,29 @@ type Syncs = (
     fn(&Path) -> std::io::Result<()>,
 );
 
-fn replace_and(path: &Path, bytes: &[u8], (sync_file, sync_folder): Syncs) -> Result<()> {
+/// Replaces a file, and gives the new one a mode where there is one to give: at no moment may more people read it.
+fn replace_and(
+    path: &Path,
+    bytes: &[u8],
+    (sync_file, sync_folder): Syncs,
+    mode: Option<Permissions>,
+) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{:x}.tmp", std::process::id()));
+    let temporary = folder.join(temporary_name(path));
     let write = || {
         // What a crashed run left under this name is not ours to append to.
         let _ = fs::remove_file(&temporary);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if let Some(mode) = &mode {
+            options.mode(mode.mode() & 0o777);
+        }
+        let mut file = options.open(&temporary)?;
         file.write_all(bytes)?;
+        if let Some(mode) = mode.clone() {
+            file.set_permissions(mode)?;
+        }
         sync_file(&file)?;
         fs::rename(&temporary, path)?;
         sync_folder(folder)
@@ -60,6 +70,20 @@ fn replace_and(path: &Path, bytes: &[u8], (sync_file, sync_folder): Syncs) -> Re
         let _ = fs::remove_file(&temporary);
         Error::io("write", path, cause)
     })
+}
+
+/// Returns how the temporary file is called that is to take a file's place: after it, as far as a name may be that long.
+fn temporary_name(path: &Path) -> String {
+    const LONGEST: usize = 255;
+    let end = format!(".{:x}.tmp", std::process::id());
+    let mut name = format!(
+        ".{}",
+        path.file_name().unwrap_or_default().to_string_lossy()
+    );
+    while name.len() + end.len() > LONGEST {
+        name.pop();
+    }
+    name + &end
 }
 
 /// Says whether two files hold the same bytes.
@@ -89,8 +113,7 @@ pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
     let told = |cause| Error::io("write", path, cause);
     let real = path.canonicalize().map_err(told)?;
     let mode = fs::metadata(&real).map_err(told)?.permissions();
-    replace(&real, bytes)?;
-    fs::set_permissions(&real, mode).map_err(told)
+    replace_and(&real, bytes, (File::sync_all, sync_folder), Some(mode))
 }
 
 /// Writes to where the user wants it: a file in one step, with the mode that it had, and a link to one stays a link, be that file
@@ -241,22 +264,29 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
                 .hint("move it away; evolve follows no links there"),
         );
     }
-    if meta.len() > limit {
-        return Err(Error::internal(format!(
-            "{} has {} bytes, more than the {limit} that are read",
-            path.display(),
-            meta.len()
+    let too_large = |length: u64| {
+        let path = path.display();
+        Error::internal(format!(
+            "{path} has {length} bytes, more than the {limit} that are read"
         ))
-        .hint(TOO_LARGE));
+        .hint(TOO_LARGE)
+    };
+    if meta.len() > limit {
+        return Err(too_large(meta.len()));
     }
     let read = || {
         let mut bytes = Vec::with_capacity(room_for(meta.len() + 1));
-        open_plain(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let mut file = open_plain(path)?;
+        (&mut file).take(limit + 1).read_to_end(&mut bytes)?;
+        let length = file.metadata()?.len().max(bytes.len() as u64);
+        Ok((bytes, length))
     };
-    read()
-        .map(Some)
-        .map_err(|cause: std::io::Error| Error::io("read", path, cause))
+    let (bytes, length) = read().map_err(|cause: std::io::Error| Error::io("read", path, cause))?;
+    // It may have grown since it was looked at.
+    match bytes.len() as u64 > limit {
+        true => Err(too_large(length)),
+        false => Ok(Some(bytes)),
+    }
 }
 
 /// Reads the last `most` bytes of a plain file without following a link, from the beginning of a line; none if there is no such file.
@@ -550,4 +580,46 @@ pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
         let parent = root.join(OsStr::from_bytes(&path[..index]));
         fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_has_grown_since_it_was_looked_at_is_too_large_and_not_cut() {
+        // Its length is 0 as long as nobody reads it.
+        let path = Path::new("/proc/self/status");
+        let error = read_bounded(path, 10).expect_err("too large");
+        assert!(error.message.contains("more than the 10"), "{error:?}");
+        assert!(read_bounded(path, 1 << 20).is_ok_and(|bytes| bytes.is_some()));
+    }
+
+    #[test]
+    fn a_file_is_replaced_under_the_longest_name_there_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["n".repeat(255), "é".repeat(127)] {
+            let path = folder.path().join(name);
+            replace(&path, b"text").expect("written");
+            assert_eq!(fs::read(&path).expect("text"), b"text");
+        }
+        let longest = temporary_name(Path::new(&"é".repeat(127)));
+        assert!(longest.len() <= 255 && longest.ends_with(".tmp"));
+    }
+
+    #[test]
+    fn a_rewritten_file_has_the_mode_that_it_had() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        for mode in [0o600, 0o666, 0o755, 0o400] {
+            fs::write(&path, "old").expect("a file");
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("a mode");
+            rewrite(&path, b"new").expect("written");
+            let meta = fs::metadata(&path).expect("a file");
+            assert_eq!(meta.permissions().mode() & 0o7777, mode, "{mode:o}");
+            assert_eq!(fs::read(&path).expect("text"), b"new");
+            fs::remove_file(&path).expect("removed");
+        }
+    }
 }
