@@ -1,6 +1,7 @@
 //! What agents learn is told to later ones, once, and sinks where it does not help; a person can drop it.
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::harness::TestRepo;
 
@@ -140,4 +141,26 @@ fn a_goal_that_nobody_knows_has_no_lessons_and_what_was_meant_is_named() {
 fn the_bare_command_lists_what_was_learned() {
     let repo = in_vain(1);
     assert_eq!(repo.answer(&["lessons"]), repo.answer(&["lessons", "list"]));
+}
+
+#[test]
+fn what_an_agent_leaves_that_is_too_large_to_be_read_is_told_in_the_record() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["touch a; head -c 1048577 /dev/zero | tr '\\0' x >\"$EVOLVE_LESSONS\"; mkfifo \"$EVOLVE_NEXT_WORK\""]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved");
+    let notes: Vec<&str> = record["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert_eq!(
+        notes,
+        [
+            "left out: .agents/evolve/outbox/lessons has 1048577 bytes, more than the 1048576 that are read",
+            "left out: .agents/evolve/outbox/next-work.jsonl is no plain file"
+        ]
+    );
 }

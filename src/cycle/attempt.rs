@@ -486,8 +486,9 @@ impl<'a> Attempt<'a> {
         (verdict, settled): (&Verdict, &Settled),
     ) -> Result<Record> {
         let last = self.after.as_ref().unwrap_or(self.before);
-        let opened = self.run.iter().flat_map(|run| run.opened.iter().cloned());
-        let mut notes: Vec<_> = opened.chain(stock.notes.iter().cloned()).collect();
+        let of_run = self.run.iter().flat_map(|run| [&run.opened, &run.unread]);
+        let of_run = of_run.flatten().cloned();
+        let mut notes: Vec<_> = of_run.chain(stock.notes.iter().cloned()).collect();
         notes.extend(self.written.iter().flat_map(Written::notes));
         notes.extend(settled.notes.iter().cloned());
         Ok(Record {

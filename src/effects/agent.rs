@@ -81,6 +81,8 @@ pub struct AgentRun {
     pub unkillable: Vec<u32>,
     /// What was done to make the place of work fit to be read.
     pub opened: Vec<String>,
+    /// What it left in the outbox that cannot be read, and why.
+    pub unread: Vec<String>,
 }
 
 /// A variable of an agent's environment.
@@ -235,6 +237,14 @@ impl Agent {
         (outcome, letters): (Outcome, Option<&Outbox>),
     ) -> AgentRun {
         let (status, end) = ended(&ran, how, &outcome);
+        let mut unread = Vec::new();
+        let mut read = |file: fn(&Outbox) -> &PathBuf| {
+            letters.map_or_else(String::new, |it| it.read(file(it), &mut unread))
+        };
+        let lessons = read(|it| &it.lessons);
+        let found = read(|it| &it.next_work);
+        let summary = read(|it| &it.summary);
+        let gave_up = letters.and_then(|it| it.gave_up(&mut unread));
         AgentRun {
             end,
             report: AgentReport {
@@ -247,12 +257,13 @@ impl Agent {
             },
             cannot_run: cannot_run(&ran, how, &outcome),
             activity: (how.output != Output::default()).then_some(outcome.activity),
-            gave_up: letters.and_then(Outbox::gave_up),
-            lessons: letters.map_or_else(String::new, |it| it.read(&it.lessons)),
-            found: letters.map_or_else(String::new, |it| it.read(&it.next_work)),
-            summary: letters.map_or_else(String::new, |it| it.read(&it.summary)),
+            gave_up,
+            lessons,
+            found,
+            summary,
             unkillable: ran.unkillable,
             opened: Vec::new(),
+            unread,
         }
     }
 }

@@ -88,11 +88,11 @@ impl Outbox {
     }
 
     /// Returns why the agent gave up. A file that is there and says nothing is giving up without a reason.
-    pub(super) fn gave_up(&self) -> Option<String> {
+    pub(super) fn gave_up(&self, told: &mut Vec<String>) -> Option<String> {
         fs::symlink_metadata(&self.give_up)
             .ok()
             .filter(|meta| meta.is_file() && self.is_own())?;
-        let words = text::clean_line(self.read(&self.give_up).trim());
+        let words = text::clean_line(self.read(&self.give_up, told).trim());
         let words: String = mask::secrets(&words).chars().take(REASON_CHARS).collect();
         Some(if words.is_empty() {
             "no reason given".to_owned()
@@ -101,12 +101,16 @@ impl Outbox {
         })
     }
 
-    /// Reads one of its files, which an agent wrote: bounded, without following a link; what cannot be read is nothing.
-    pub(super) fn read(&self, path: &Path) -> String {
-        match self.is_own() {
-            true => files::read_text(path, OUTBOX_LIMIT).unwrap_or_default(),
-            false => String::new(),
+    /// Reads one of its files, which an agent wrote: bounded, without following a link; what cannot be read is nothing, and is `told`.
+    pub(super) fn read(&self, path: &Path, told: &mut Vec<String>) -> String {
+        if !self.is_own() {
+            return String::new();
         }
+        files::read_text(path, OUTBOX_LIMIT).unwrap_or_else(|error| {
+            let root = format!("{}/", self.root.display());
+            told.push(format!("left out: {}", error.message.replace(&root, "")));
+            String::new()
+        })
     }
 }
 
@@ -119,9 +123,10 @@ mod tests {
         for link in [".agents", ".agents/evolve", ".agents/evolve/outbox"] {
             let (root, other) = (tempfile::tempdir(), tempfile::tempdir());
             let (root, other) = (root.expect("a folder"), other.expect("a folder"));
+            let mut told = Vec::new();
             let outbox = Outbox::empty(root.path()).expect("an outbox");
             fs::write(&outbox.give_up, "words").expect("a file");
-            assert!(outbox.gave_up().is_some());
+            assert!(outbox.gave_up(&mut told).is_some());
             outbox.drop_contents().expect("emptied");
             assert!(!outbox.give_up.exists() && outbox.folder.is_dir());
 
@@ -131,8 +136,9 @@ mod tests {
             let (from, to) = (other.path().join(link), root.path().join(link));
             std::os::unix::fs::symlink(from, &to).expect("a link");
             outbox.drop_contents().expect("left alone");
-            assert_eq!(outbox.gave_up(), None, "{link}");
-            assert_eq!(outbox.read(&outbox.give_up), "", "{link}");
+            assert_eq!(outbox.gave_up(&mut told), None, "{link}");
+            assert_eq!(outbox.read(&outbox.give_up, &mut told), "", "{link}");
+            assert_eq!(told, Vec::<String>::new());
             let made = Outbox::empty(root.path());
             assert_eq!(made.is_ok(), link.ends_with("outbox"), "{link}");
             assert!(theirs.give_up.exists(), "{link}");
