@@ -1,6 +1,8 @@
 //! Bad input gets a clear error and loses nothing: goals files, states of a repository, ledgers, agents.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -975,6 +977,18 @@ fn goals_of_which_none_can_be_measured_end_the_session_with_nothing_recorded() {
     hint: install what is missing or mend the checks; PATH is [path]
     "#);
     assert_eq!(run.stderr, repo.evolve(&["measure"]).expect(2).stderr);
+    let mut path = std::env::var_os("PATH").unwrap();
+    path.push(OsStr::from_bytes(b":/caf\xe9"));
+    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    command.arg("measure").env("PATH", path);
+    let run = finish(
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    assert!(run.stderr.contains(":/caf\\351'\n"), "{}", run.stderr);
     assert_eq!((repo.head(), repo.status()), (head, Vec::<String>::new()));
     assert_eq!(repo.calls(), 0);
     assert!(!repo.has(HISTORY));

@@ -1,5 +1,7 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
+use std::os::unix::ffi::OsStrExt;
+
 use crate::cycle::{by_checks, by_name, lack, sweep};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
@@ -223,7 +225,8 @@ pub fn refuse_unmeasurable(snapshot: &Snapshot, goals: &Goals) -> Result<()> {
             )
         })
         .collect();
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = text::path(path.as_bytes());
     Err(
         Error::usage(format!("no goal can be measured:{each}")).hint(format!(
             "install what is missing or mend the checks; PATH is {path}"
