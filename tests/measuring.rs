@@ -198,6 +198,17 @@ fn a_check_leads_a_session_and_a_process_group_of_its_own() {
 }
 
 #[test]
+fn the_processes_of_a_goal_are_told_from_those_of_evolve_whatever_it_is_called() {
+    let check = |id: &str| format!("case $_EVOLVE_RUN in */check/{id}) ;; *) exit 1; esac");
+    let ids = ["git", "agent", "prepare"];
+    let goals: Vec<String> = ids.iter().map(|id| goal(id, &check(id), "")).collect();
+    let snapshot = measured(&repo(&goals), &[]);
+    for id in ids {
+        assert_eq!(of(&snapshot, id)["result"], "pass", "{id}");
+    }
+}
+
+#[test]
 fn a_check_finds_its_input_empty() {
     let repo = repo(&[goal("in", "! read line", "timeout: 20")]);
     let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));

@@ -182,7 +182,7 @@ impl Measurer {
             timeout,
             tail_limit,
             stdout,
-            ..self.job_of(&goal.check, &goal.id)
+            ..self.job_of(&goal.check, &format!("check/{}", goal.id))
         }
     }
 
