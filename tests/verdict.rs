@@ -679,5 +679,6 @@ fn what_could_not_be_measured_without_the_change_is_not_blamed_on_it() {
         assert_eq!(record["result"], "interrupted", "{record:#}");
         assert!(reason(&record).contains("KILL file"), "{record:#}");
         assert!(repo.has("b") && !repo.has("a"));
+        repo.evolve(&["audit"]).expect(0);
     }
 }

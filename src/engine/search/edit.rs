@@ -187,6 +187,9 @@ impl Job {
     /// Says what an agent's work came to, its commit made.
     fn edited(&self, session: &Searching, run: AgentRun, found: Found) -> Result<Edited, Cut> {
         let id = self.proposal.id;
+        for what in &run.unread {
+            session.site.events.warn(format!("attempt {id}: {what}"));
+        }
         let is_changed = !found.changed.is_empty();
         let (status, reason) = match (&run.gave_up, &run.end) {
             (Some(why), _) => (Status::Declined, Some(why.clone())),
