@@ -127,7 +127,7 @@ pub fn hold_settings(
 }
 
 /// Returns the first line of an undo commit.
-pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
+fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
     let goals = verdict.newly_failing.join(", ");
     match (verdict.result, goals.is_empty()) {
         (CycleResult::Regressed, false) => {

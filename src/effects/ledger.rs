@@ -267,7 +267,7 @@ impl Ledger {
     }
 
     /// Makes a file that is there, left by a dead session, part of the next commit; what is known of it already counts more.
-    pub fn take_up(&mut self, name: &str) -> Result<()> {
+    fn take_up(&mut self, name: &str) -> Result<()> {
         if self.pending.contains_key(name) {
             return Ok(());
         }

@@ -408,7 +408,7 @@ pub fn refuse_shut(folder: &Path) -> Result<()> {
 }
 
 /// Returns the folder that keeps from looking for a repository around `folder`, or from looking into its git directory.
-pub fn shut_above(folder: &Path) -> Option<PathBuf> {
+fn shut_above(folder: &Path) -> Option<PathBuf> {
     let is_denied = |cause: &std::io::Error| cause.kind() == ErrorKind::PermissionDenied;
     for above in folder.ancestors() {
         let git_dir = above.join(".git");

@@ -212,7 +212,7 @@ fn git_dir_above(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the git directory that a working tree's own shares with others, if it does.
-pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
+fn common_of(git_dir: &Path) -> Option<PathBuf> {
     let text = files::read_text(&git_dir.join("commondir"), LEAD).ok()?;
     let path = text.trim_end();
     (!path.is_empty()).then(|| git_dir.join(path))

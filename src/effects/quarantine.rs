@@ -1,4 +1,5 @@
-//! Where files go that are in the way of an undo or a restore: moved, never overwritten, never dropped.
+//! Where files go that are in the way of an undo or a restore: moved there, and never written over. What was moved there before with
+//! the same bytes is kept once, and a file larger than any of its kind is removed; both are told.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -78,13 +78,8 @@ pub fn comes_from_outside(code: &Code) -> bool {
     code.walked().comes_from_outside
 }
 
-/// Returns the files of the repository that steer what `check` runs and that it does not run itself: a Makefile's recipes, the
+/// Returns the files of the repository that steer what `code` runs and that it does not run itself: a Makefile's recipes, the
 /// scripts of package.json, a linter's configuration. Only `protect` can freeze them.
-pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    leaned_on_in(&Code::of_check(check), is_file)
-}
-
-/// Returns the files of the repository that steer what `code` runs and that it does not run itself.
 pub fn leaned_on_in(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     let calls = code.calls();
     let mut paths = Vec::new();

@@ -353,7 +353,7 @@ fn todo(lineage: &Lineage, task: &Task) -> Ahead {
 }
 
 /// Says what an attempt is measured for, behind that it is.
-pub fn measured_for(what: Measure) -> String {
+fn measured_for(what: Measure) -> String {
     match what {
         Measure::First => String::new(),
         Measure::Beside(other) => format!(" again beside {}", name(other)),

@@ -426,7 +426,7 @@ pub fn is_object(file: &Path, id: &str) -> IoResult<bool> {
 }
 
 /// Says whether a file ends in the digest of all that is before, and in the one that was noted.
-pub fn ends_in_own_digest(file: &Path, noted: Option<&str>) -> IoResult<bool> {
+fn ends_in_own_digest(file: &Path, noted: Option<&str>) -> IoResult<bool> {
     let length = fs::metadata(file)?.len();
     if length <= TRAILER {
         return Ok(false);

@@ -73,7 +73,7 @@ fn no_landlock() -> String {
 }
 
 /// Says what of Landlock this kernel does not have.
-pub fn short_of(reach: Reach) -> Vec<String> {
+fn short_of(reach: Reach) -> Vec<String> {
     let mut short = Vec::new();
     if !reach.writes {
         short.push("landlock: before Linux 6.2 files elsewhere can still be emptied");

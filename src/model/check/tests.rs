@@ -1,5 +1,10 @@
 use super::*;
 
+/// The files that steer what a check runs.
+fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    leaned_on_in(&Code::of_check(check), is_file)
+}
+
 #[test]
 fn the_commands_of_a_check_are_told_as_one_would_type_them() {
     let told = commands(
