@@ -514,3 +514,17 @@ fn an_attempt_is_called_what_its_agent_called_its_last_commit() {
         ["faster by a table", "in its own words", "changes x"]
     );
 }
+
+#[test]
+fn a_summary_that_is_too_large_to_be_read_is_told() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x; head -c 1048577 /dev/zero | tr '\\0' x >$EVOLVE_SUMMARY"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    let told = "attempt 1: left out: .agents/evolve/outbox/summary has 1048577 bytes, more than the 1048576 that are read";
+    assert!(
+        run.stderr.contains(told) || run.stdout.contains(told),
+        "{} {}",
+        run.stdout,
+        run.stderr
+    );
+}
