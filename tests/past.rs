@@ -303,11 +303,11 @@ fn a_cycle_is_not_credited_with_what_somebody_else_mended_before_it() {
     let shown = repo.answer(&["show"]);
     for line in [
         "newly passing  agentg\n",
-        "passes since   mended by somebody else: human-fixed\n",
+        "passes since   before its agent was called: human-fixed\n",
     ] {
         assert!(shown.contains(line), "{shown}");
     }
-    let said = "passes now: agentg; passes since, mended by somebody else: human-fixed";
+    let said = "passes now: agentg; passes since, before its agent was called: human-fixed";
     for report in [&["report", "--md"][..], &["report", "--out", "-"]] {
         let report = repo.evolve(report).expect(0).stdout;
         assert!(report.contains(said), "{report}");

@@ -155,6 +155,14 @@ fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
+    let (_, way_out) = run
+        .stdout
+        .split_once("`git cherry-pick ")
+        .expect("a way out");
+    let (commit, _) = way_out.split_once('`').unwrap();
+    repo.git(&["cherry-pick", commit]);
+    assert!(!repo.has("a"));
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     let shown = repo.answer(&["show"]);
     assert!(shown.contains(" · regressed · refused\n"), "{shown}");
     for words in ["You work in a git repository", "it printed nothing"] {

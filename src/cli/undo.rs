@@ -21,6 +21,8 @@ const NAMED: usize = 10;
 const MOST_UNDONE: usize = 1_000;
 /// How much of a commit's subject a message shows, in characters.
 const SUBJECT: usize = 60;
+/// How many letters of a commit are shown.
+const SHORT: usize = 12;
 
 /// A change that is about to be taken back.
 #[derive(Debug)]
@@ -270,7 +272,14 @@ pub fn ending(
     match records.last() {
         Some(record) if record.result == CycleResult::Harvested => return ending,
         // Why stands in the cycle's lines, and that it stays in the last one.
-        Some(record) if record.is_refused() => {}
+        Some(record) if record.is_refused() => {
+            if let Some((_, commit)) = commit {
+                let commit = commit.get(..SHORT).unwrap_or(commit);
+                events.note(format!(
+                    "`git cherry-pick {commit}` does it all the same, whatever the goals say"
+                ));
+            }
+        }
         Some(record) => {
             let why = record.reason.as_deref().unwrap_or(record.result.word());
             events.warn(format!("{not_done}: {why}"));

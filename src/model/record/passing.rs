@@ -4,7 +4,7 @@ use super::Record;
 use crate::model::snapshot::{CheckResult, Snapshot};
 
 /// How it begins what is said of goals that passed before the cycle's agent was called.
-pub const BY_OTHERS: &str = "mended by somebody else: ";
+pub const BY_OTHERS: &str = "before its agent was called: ";
 
 impl Record {
     /// Returns the goals that pass since the cycle: those that did not in its first snapshot, and those that somebody else had
