@@ -90,7 +90,7 @@ fn measure_for(
     match as_json {
         true => print_document("snapshot", &snapshot)?,
         false => {
-            let result = tables::result(&snapshot, goals.goals.len());
+            let result = tables::result(&snapshot, goals.goals.len(), width::of_terminal());
             global.say(&format!("{}{result}", rows()));
         }
     }

@@ -8,11 +8,13 @@ use crate::view::width::{columns_folded, columns_within};
 
 /// How many items of the queue are shown.
 const ITEMS_SHOWN: usize = 50;
+/// So many lines are more than a terminal shows beside a table.
+const MUCH: usize = 12;
 
 /// Returns one line per goal in the file's order, the score of those that were chosen of `all`, and the last output of each goal that fails.
 pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     let table = goals_table(snapshot, width);
-    format!("{table}{}", result(snapshot, all))
+    format!("{table}{}", result(snapshot, all, width))
 }
 
 /// Returns one line per goal in the file's order.
@@ -21,8 +23,9 @@ pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
     columns_folded(&rows, width)
 }
 
-/// Returns the score of the goals that were chosen of `all`, and the last output of each that fails.
-pub fn result(snapshot: &Snapshot, all: usize) -> String {
+/// Returns the score of the goals that were chosen of `all`, and the last output of each that fails. On a terminal, which has a width,
+/// much output moves the score out of sight: there it stands at the end, too.
+pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     let skipped = snapshot.with(CheckResult::Skip).count();
     let chosen = match snapshot.goals_total < all {
         true => ", of the goals chosen",
@@ -37,8 +40,12 @@ pub fn result(snapshot: &Snapshot, all: usize) -> String {
         page.push_str(&format!(", {skipped} skipped"));
     }
     page.push('\n');
-    page.push_str(&outputs(snapshot));
-    page
+    let outputs = outputs(snapshot);
+    let again = match width.is_some() && outputs.lines().count() > MUCH {
+        true => format!("\n{page}"),
+        false => String::new(),
+    };
+    format!("{page}{outputs}{again}")
 }
 
 /// Returns the last output of each goal that fails.
@@ -190,6 +197,22 @@ output of coverage
       line 2
 ";
         assert_eq!(plain(&measure_table(&snapshot(goals), 3, None)), expected);
+    }
+
+    #[test]
+    fn on_a_terminal_the_score_stands_behind_much_output_too() {
+        let long = Measurement {
+            output_tail: Some("a line\n".repeat(20)),
+            ..failing()
+        };
+        for (goal, width, times) in [
+            (long.clone(), Some(80), 2),
+            (long, None, 1),
+            (failing(), Some(80), 1),
+        ] {
+            let page = plain(&measure_table(&snapshot(vec![goal]), 1, width));
+            assert_eq!(page.matches("score ").count(), times, "{page}");
+        }
     }
 
     #[test]
