@@ -5,7 +5,7 @@ mod course;
 use crate::model::record::{Record, TakenBack};
 use crate::model::text::{clean_line, cut, cut_at_word, number};
 use crate::view::style::{self, Cell, FAINT, STRONG, paint};
-use crate::view::width::columns_within;
+use crate::view::width::{columns_within, width_of};
 
 pub use course::{Course, Stage, course_page};
 
@@ -14,6 +14,9 @@ const REASON: usize = 80;
 /// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without. The scores
 /// are what is looked for.
 const SPARE: [usize; 3] = [5, 6, 4];
+/// Where the goal or the title of work stands, and how much of it is shown where there is little room, in characters.
+const GOAL: usize = 2;
+const GOAL_WIDTH: usize = 30;
 /// From the smallest bar to the largest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// How long a line with bars is where no terminal says so.
@@ -121,9 +124,15 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
         "cycle", "result", "goal", "score", "passing", "commit", "recorded", "why",
     ];
     let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
-    let rows: Vec<Vec<Cell>> = std::iter::once(heading)
+    let mut rows: Vec<Vec<Cell>> = std::iter::once(heading)
         .chain(records.iter().map(|record| record_row(record, taken_back)))
         .collect();
+    if width.is_some_and(|width| width < width_of(&rows)) {
+        // One title of work leaves no room for what became of all.
+        for row in &mut rows {
+            row[GOAL].1 = cut_at_word(&row[GOAL].1, GOAL_WIDTH);
+        }
+    }
     columns_within(&rows, width, &SPARE)
 }
 
@@ -260,6 +269,19 @@ cycle  result    goal        score
 3      improved  tests-pass  61.5 → 92.3
 ";
         assert_eq!(page(&[long, short], 40), expected);
+    }
+
+    #[test]
+    fn a_long_title_of_work_leaves_room_for_what_became_of_all() {
+        let work = Record {
+            goal_id: Some("next-work:Teach the parser what stands in braces and quotes".to_owned()),
+            reason: Some("passed before and no longer: tests-pass".to_owned()),
+            ..record()
+        };
+        let page = history_table(&[work], &TakenBack::default(), Some(90));
+        let page = plain(&page);
+        assert!(page.contains("passed before and no"), "{page}");
+        assert!(page.contains("next-work:Teach the parser…"), "{page}");
     }
 
     #[test]
