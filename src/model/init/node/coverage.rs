@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::called::Task;
-use super::super::offer::Role;
-use super::super::tasks::TaskFiles;
+use super::super::offer::{Proposal, Role};
+use super::super::tasks::{TaskFiles, held};
 use super::super::{Found, Look, Wishes, join, json, writers};
 use super::{Package, TABLE, cannot_be_a_goal};
 use crate::model::check;
@@ -55,13 +55,23 @@ pub(super) fn propose(
             && !text.contains("report")
     });
     let test_script = package.manager.script("test");
+    // What the tests wait for, the number waits for, too, that they are run for.
+    let as_tests = |goal: Proposal| {
+        let tests = package.goal(Role::Test, "tests-pass", &test_script);
+        match held(tasks, tests).missing {
+            Some(why) => goal.lacks(why),
+            None => goal,
+        }
+    };
     let goal = if tells_itself {
-        package
-            .goal(Role::Coverage, "coverage-floor", &test_script)
-            .seen_in(format!(
-                "{}: scripts.test",
-                join(&package.home, "package.json")
-            ))
+        as_tests(
+            package
+                .goal(Role::Coverage, "coverage-floor", &test_script)
+                .seen_in(format!(
+                    "{}: scripts.test",
+                    join(&package.home, "package.json")
+                )),
+        )
     } else if package.depends_on("vitest") && package.calls("vitest") {
         if !["@vitest/coverage-v8", "@vitest/coverage-istanbul"]
             .iter()
@@ -75,9 +85,9 @@ pub(super) fn propose(
     } else if test.is_none() {
         return;
     } else if package.depends_on("c8") {
-        run(&format!("c8 --reporter=text {test_script}"))
+        as_tests(run(&format!("c8 --reporter=text {test_script}")))
     } else if package.depends_on("nyc") {
-        run(&format!("nyc --reporter=text {test_script}"))
+        as_tests(run(&format!("nyc --reporter=text {test_script}")))
     } else {
         return;
     };

@@ -174,6 +174,7 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("make e2e", "frobnicate"),
         ("bash -c 'rm -rf v && make test'", "rm -rf v"),
         ("npm run odd", "x"),
+        ("npx --no-install nyc npm run odd", "x"),
         ("npm run server:test-data", "npm run server:test-data"),
         ("cargo run -p x test", "cargo run -p x test"),
         ("go run ./cmd/seed", "go run ./cmd/seed"),

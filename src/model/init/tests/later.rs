@@ -592,3 +592,45 @@ fn a_script_of_javascript_that_only_looks_runs_at_once() {
         assert_eq!(tests.unwrap().missing.is_some(), waits, "{text}");
     }
 }
+
+#[test]
+fn coverage_over_the_script_of_the_tests_waits_for_what_these_wait_for() {
+    let waits = "evolve does not know what `mycheck --all` does: look first, then take the # away";
+    for (scripts, tool, expected) in [
+        (
+            r#""pretest": "mycheck --all", "test": "tape 'test/**/*.js'""#,
+            "nyc",
+            Some(waits),
+        ),
+        (
+            r#""pretest": "mycheck --all", "test": "tape 'test/**/*.js'""#,
+            "c8",
+            Some(waits),
+        ),
+        (
+            r#""pretest": "mycheck --all", "test": "c8 tape a.js""#,
+            "c8",
+            Some(waits),
+        ),
+        (r#""test": "tape 'test/**/*.js'""#, "nyc", None),
+        // Its program runs without the script.
+        (
+            r#""pretest": "mycheck --all", "test": "jest""#,
+            "jest",
+            None,
+        ),
+    ] {
+        let package =
+            format!(r#"{{"scripts": {{{scripts}}}, "devDependencies": {{"{tool}": "1"}}}}"#);
+        let bin = format!("!node_modules/.bin/{tool}");
+        let files = [
+            ("package.json", &*package),
+            ("!node_modules", ""),
+            (&*bin, ""),
+        ];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let mut all = found.proposals.iter();
+        let floor = all.find(|one| one.measured.is_some()).unwrap();
+        assert_eq!(floor.missing.as_deref(), expected, "{scripts} {tool}");
+    }
+}
