@@ -62,7 +62,7 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
       10  builds               cargo build --quiet
        9  tests-pass           cargo test --quiet
        7  clippy-clean         cargo clippy --quiet --all-targets -- -D warnings
-       7  no-conflict-markers  ! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'
+       7  no-conflict-markers  ! git grep -InE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'
        4  docs-build           RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
        3  fmt-clean            cargo fmt --check
 
@@ -130,7 +130,7 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
       # any repository
       - id: no-conflict-markers
         description: No merge conflict is left over
-        check: "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
+        check: "! git grep -InE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
         weight: 7
         pillar: code-health
 
@@ -171,6 +171,17 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
         type: quality
         pillar: cleanup
     "#);
+}
+
+#[test]
+fn marks_of_a_conflict_in_a_file_that_is_no_text_are_none() {
+    let mut repo = with(&[("a.tar", "a\0\n<<<<<<< b\n")], &[]);
+    repo.answer(&["init"]);
+    repo.evolve(&["measure"]).expect(0);
+    repo.write("a.txt", "a\n<<<<<<< b\n");
+    repo.commit_all("text");
+    let run = repo.evolve(&["measure"]);
+    assert!(run.stdout.contains("a.txt:2"), "{}", run.stdout);
 }
 
 #[test]
@@ -510,7 +521,7 @@ fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
       # any repository
       - id: no-conflict-markers
         description: No merge conflict is left over
-        check: "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
+        check: "! git grep -InE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
         weight: 7
         pillar: code-health
 

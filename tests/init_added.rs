@@ -44,7 +44,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
     # any repository
     - id: no-conflict-markers
       description: No merge conflict is left over
-      check: "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
+      check: "! git grep -InE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'"
       weight: 7
       pillar: code-health
 

@@ -262,7 +262,7 @@ fn check_lines_are_split_as_a_shell_would_or_left_alone() {
     let samples = texts(&[
         "sh scripts/check.sh --all",
         "cd a && python3 -u 'x y.py' | grep -q z",
-        "! git grep -nE '^<<<<<<< '",
+        "! git grep -InE '^<<<<<<< '",
         "make -f Makefile test",
         "env FOO=1 nice -n 5 bash -euo pipefail scripts/run.sh",
         "cat <<'EOF' | sh\nscripts/a.sh\nEOF\n",

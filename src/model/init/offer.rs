@@ -590,7 +590,7 @@ pub(super) fn general(look: &dyn Look, found: &mut Found) {
             ));
         }
     }
-    let check = "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'";
+    let check = "! git grep -InE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'";
     let mut goal = Proposal::new(Role::Lint, GENERAL, "", check)
         .says("No merge conflict is left over")
         .same_as(&["<<<<<<<"]);
