@@ -242,6 +242,7 @@ impl Call<'_> {
             agent: agent.as_deref().map_err(String::as_str),
             file: add.as_deref(),
             passes,
+            is_part: !ids.is_empty() && ids.len() < goals.goals.len(),
             is_bare: found.is_bare(),
             is_unknown: found.is_unknown(),
             waits: found.waits_for_a_look(),

@@ -188,8 +188,10 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
 pub struct Known<'a> {
     /// The file as git is told of it; none if it lies elsewhere.
     pub file: Option<&'a str>,
-    /// Whether every goal passes, if they were measured.
+    /// Whether every goal passes that was measured, if any was.
     pub passes: Option<bool>,
+    /// Whether the file has goals besides those that were measured.
+    pub is_part: bool,
     /// Whether nothing runs but what needs no tool.
     pub is_bare: bool,
     /// Whether there is nothing but what every repository may have.
@@ -215,6 +217,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     steps.extend(commit.iter().map(|commit| (commit.as_str(), "")));
     match known.passes {
         None => steps.push(("evolve measure", "every check once")),
+        Some(true) if known.is_part => steps.push(("evolve measure", "every check once")),
         Some(true) if !known.is_bare => {
             steps.push((
                 "evolve work add 'TITLE'",
@@ -223,7 +226,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         }
         Some(_) => {}
     }
-    if known.passes != Some(true) {
+    if known.passes != Some(true) || known.is_part {
         steps.push((
             "evolve --dry-run",
             "what would be worked on, and why; changes nothing",
@@ -241,6 +244,10 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         format!("{}\n\n", paint(style, &lines))
     };
     let head = match (known.passes, known.is_bare) {
+        (Some(true), false) if known.is_part => head(
+            GOOD,
+            "of the goals chosen every one passes: the others were not measured",
+        ),
         (Some(true), false) if known.is_unknown => head(
             ODD,
             "nothing was found that checks anything: write goals of your own, this one says little",
@@ -356,6 +363,7 @@ mod tests {
         let known = |passes, is_bare| Known {
             file: Some("GOALS.yaml"),
             passes,
+            is_part: passes == Some(true),
             is_bare,
             is_unknown: false,
             waits: passes == Some(true),
@@ -385,6 +393,7 @@ mod tests {
         let known = Known {
             file: None,
             passes: None,
+            is_part: false,
             is_bare: true,
             is_unknown: false,
             waits: false,
@@ -408,6 +417,7 @@ mod tests {
         let known = Known {
             file: None,
             passes: Some(true),
+            is_part: false,
             is_bare: false,
             is_unknown: true,
             waits: false,
