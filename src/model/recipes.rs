@@ -12,6 +12,8 @@ const DEEPEST: usize = 4;
 const LONGEST: usize = 4 * 1024;
 /// How many letters the name of a variable has that is put in.
 const LONGEST_NAME: usize = 64;
+/// How many targets of one head have rules of their own.
+const MOST_TARGETS: usize = 32;
 
 /// The rules of a file, read once.
 #[derive(Default)]
@@ -19,17 +21,22 @@ pub(in crate::model) struct Rules {
     rules: Vec<Rule>,
     by_name: HashMap<String, Vec<usize>>,
     names: Vec<String>,
+    conditional: Vec<String>,
     with_arguments: Vec<String>,
     not_here: Vec<String>,
     /// What is made where nothing is asked for.
     first: Option<String>,
     /// It makes rules of others: `$(eval $(call rule,a))`.
     makes_rules: bool,
+    /// The first of the rules that the next line of a Makefile is of.
+    open: usize,
 }
 
 /// What a target or recipe needs first, and its lines as a shell gets them.
 #[derive(Default)]
 struct Rule {
+    /// The target that its lines know as their own.
+    target: Option<String>,
     needs: Vec<String>,
     lines: Vec<String>,
 }
@@ -43,25 +50,30 @@ impl Rules {
         for Placed { line, is_certain } in placed(&text) {
             rules.makes_rules |= line.contains("(eval ") || line.contains("{eval ");
             if let Some(line) = line.strip_prefix('\t') {
-                rules.add_line(recipe(&variables.put_into(line)));
+                rules.add_code(&variables.put_into(line));
                 continue;
             }
             let Some((targets, needs, code)) = head(line) else {
                 continue;
             };
             let (needs, code) = (variables.put_into(needs), variables.put_into(code));
+            let named = targets.split_whitespace().filter(|it| !it.starts_with('.'));
+            let named = named.filter(|it| is_plain(it)).map(str::to_owned);
             // What is indented stands under a condition, too.
-            if is_certain && !line.starts_with(' ') {
-                let names = targets.split_whitespace().filter(|it| !it.starts_with('.'));
-                let names = names.filter(|it| is_plain(it)).map(str::to_owned);
-                rules.names.extend(names);
+            match is_certain && !line.starts_with(' ') {
+                true => rules.names.extend(named),
+                false => rules.conditional.extend(named),
             }
             let mut first = targets.split_whitespace().filter(|it| !it.starts_with('.'));
             let first = first.next().map(str::to_owned);
             rules.first = rules.first.or(first);
-            rules.add(targets.split_whitespace(), needs.split_whitespace());
-            rules.add_line(recipe(&code));
+            rules.add_targets(targets, &needs);
+            rules.add_code(&code);
         }
+        let names: HashSet<&String> = rules.names.iter().collect();
+        let mut conditional = std::mem::take(&mut rules.conditional);
+        conditional.retain(|name| !names.contains(name));
+        rules.conditional = conditional;
         rules
     }
 
@@ -117,9 +129,35 @@ impl Rules {
             indices.push(self.rules.len());
         }
         self.rules.push(Rule {
+            target: None,
             needs: needs.map(str::to_owned).collect(),
             lines: Vec::new(),
         });
+    }
+
+    /// Adds what a head of a Makefile makes: each target by a rule of its own, for its recipe may name it.
+    fn add_targets(&mut self, targets: &str, needs: &str) {
+        let all: Vec<&str> = targets.split_whitespace().collect();
+        self.open = self.rules.len();
+        if all.len() > MOST_TARGETS {
+            self.add(all.into_iter(), needs.split_whitespace());
+            return;
+        }
+        for target in all {
+            self.add([target].into_iter(), needs.split_whitespace());
+            if let Some(rule) = self.rules.last_mut().filter(|_| is_file(target)) {
+                rule.target = Some(target.to_owned());
+            }
+        }
+    }
+
+    /// Adds a line of a Makefile to the rules that it is of.
+    fn add_code(&mut self, code: &str) {
+        for rule in &mut self.rules[self.open..] {
+            let line = recipe(code, rule.target.as_deref());
+            rule.lines
+                .extend(Some(line).filter(|line| !line.is_empty()));
+        }
     }
 
     fn add_line(&mut self, line: String) {
@@ -131,6 +169,11 @@ impl Rules {
     /// Returns the targets or recipes that can be asked for as they stand, as far as they are written out.
     pub(in crate::model) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Returns the targets that are there under a condition only, in the same way.
+    pub(in crate::model) fn under_condition(&self) -> &[String] {
+        &self.conditional
     }
 
     /// Returns the recipes that need an argument.
@@ -449,6 +492,12 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(is_part)
 }
 
+/// Says whether a target is the name of one file, and a word to every shell.
+fn is_file(target: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./+".contains(c);
+    target.chars().all(is_part)
+}
+
 /// Returns a line without the marks that make and just take for themselves. One whose failure they are to pass by does not fail.
 fn unmarked(line: &str) -> String {
     let code = line.trim_start_matches(['@', '-', '+', ' ', '\t']);
@@ -459,14 +508,14 @@ fn unmarked(line: &str) -> String {
     }
 }
 
-/// Returns a recipe's line as the shell gets it, where make's own variables are known.
-fn recipe(line: &str) -> String {
-    unmarked(&for_shell(line, 0))
+/// Returns a line of the recipe for a target as the shell gets it, where make's own variables are known.
+fn recipe(line: &str, target: Option<&str>) -> String {
+    unmarked(&for_shell(line, target, 0))
 }
 
 /// Returns a text of make's as text for a shell: a value or a function of which nothing is known is a variable of that name there,
 /// and not a command as its parentheses would have it; what `$(shell …)` runs is one.
-fn for_shell(text: &str, depth: usize) -> String {
+fn for_shell(text: &str, target: Option<&str>, depth: usize) -> String {
     let mut done = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
@@ -477,13 +526,25 @@ fn for_shell(text: &str, depth: usize) -> String {
             continue;
         }
         let Some((inside, behind)) = enclosed(behind).filter(|_| depth < DEEPEST) else {
-            done.push('$');
-            rest = behind;
+            let own = behind.chars().next().filter(|c| "@<^+%".contains(*c));
+            let shown = match (own, target) {
+                (Some('@'), Some(target)) => target.to_owned(),
+                (Some('@') | None, _) => {
+                    done.push('$');
+                    rest = behind;
+                    continue;
+                }
+                // In braces it is a variable to the shell, too.
+                (Some(own), _) => format!("${{{own}}}"),
+            };
+            done.push_str(&shown);
+            rest = &behind[1..];
             continue;
         };
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = inside.find(|c| !is_of_name(c)).unwrap_or(inside.len());
         match inside.split_at(end) {
+            ("", "@") if target.is_some() => done.push_str(target.unwrap_or_default()),
             ("MAKE", "") => done.push_str("make"),
             ("CURDIR", "") => done.push('.'),
             // What keeps make from saying what it runs.
@@ -492,7 +553,7 @@ fn for_shell(text: &str, depth: usize) -> String {
                 done.push_str(&program_of(name).unwrap_or_default());
             }
             ("shell", code) => {
-                let code = for_shell(code.trim(), depth + 1);
+                let code = for_shell(code.trim(), target, depth + 1);
                 done.push_str(&format!("$({code})"));
             }
             ("", _) => done.push_str("${_}"),
@@ -598,6 +659,7 @@ mod tests {
             ifeq ($(CI),1)\nOTHER = 1\ncheck-c:\n\tc\nelse\ncheck-d:\n\td\nendif\ntidy:\n\tgo mod tidy\n";
         let rules = Rules::of_makefile(text);
         assert_eq!(rules.names(), ["lint", "tidy"]);
+        assert_eq!(rules.under_condition(), ["check-c", "check-d"]);
         assert_eq!(
             rules.whole("lint"),
             "go mod tidy\nblack . ${TWICE} $(x) ${OTHER} $TOOL $"
@@ -620,6 +682,7 @@ mod tests {
                 "t ${wildcard} ${call}",
             ),
             ("t $(shell ./v $(X) | head) $@", "t $(./v ${X} | head) $@"),
+            ("cc $< $^ -o $*.x $$@", "cc ${<} ${^} -o $*.x $@"),
             (
                 "for f in $$(ls); do t $$f; done",
                 "for f in $(ls); do t $f; done",
@@ -628,10 +691,22 @@ mod tests {
             ("a $($(X)) $", "a ${_} $"),
             ("$(Q)$(SED) -i $(RM) ${TOOL} x", "sed -i rm -f ${TOOL} x"),
         ] {
-            assert_eq!(recipe(line), expected, "{line}");
+            assert_eq!(recipe(line, None), expected, "{line}");
         }
         let deep = "$(shell ".repeat(1000);
-        assert!(recipe(&deep).len() < 2 * deep.len());
+        assert!(recipe(&deep, None).len() < 2 * deep.len());
+    }
+
+    #[test]
+    fn a_recipe_knows_its_target() {
+        let text = "D=sub\nall test:\n\t$(MAKE) -C $(D) $@ $(@) $$@\n%.o: %.c\n\tcc -o $@ $<\n";
+        let rules = Rules::of_makefile(text);
+        assert_eq!(rules.whole(""), "make -C sub all all $@");
+        assert_eq!(rules.whole("test"), "make -C sub test test $@");
+        assert_eq!(rules.lines("%.o"), "cc -o $@ ${<}");
+        let many: String = (0..=MOST_TARGETS).map(|at| format!("t{at} ")).collect();
+        let rules = Rules::of_makefile(&format!("{many}:\n\tx $@\n"));
+        assert_eq!(rules.lines("t1"), "x $@");
     }
 
     #[test]

@@ -27,6 +27,8 @@ use crate::model::{check, text};
 
 /// Why what has no recipe makes no goal.
 const RUNS_NOTHING: &str = "it runs nothing";
+/// Why what stands under a condition waits.
+const CONDITIONAL: &str = "it is there under a condition only";
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -130,7 +132,10 @@ fn named(
     found: &mut Found,
 ) {
     let (_, _, file) = called;
-    let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
+    let all = rules.names().iter().chain(rules.under_condition());
+    let given: Vec<&str> = all.map(String::as_str).collect();
+    let under_condition: HashSet<&String> = rules.under_condition().iter().collect();
+    let is_conditional = |name: &str| under_condition.contains(&name.to_owned());
     let cannot = |name: &str| {
         let texts_of = |task: &Task| tasks.texts_of("", task);
         let of_ruff = || ruff::why_left(look, "", (&rules.whole(name), &texts_of));
@@ -141,7 +146,11 @@ fn named(
     let mut callers: HashMap<&str, &str> = HashMap::new();
     for (role, id, says, names) in NAMES {
         let mut chosen = None;
-        for name in names.iter().filter(|name| given.contains(name)) {
+        let (conditional, certain): (Vec<&&str>, Vec<&&str>) = names
+            .iter()
+            .filter(|name| given.contains(name))
+            .partition(|name| is_conditional(name));
+        for name in certain.into_iter().chain(conditional) {
             if !used.insert(name) {
                 continue;
             }
@@ -160,7 +169,7 @@ fn named(
         }
         let whole = rules.whole(name);
         let goal = goal(tasks, called, (role, id), (name, &whole)).says(says);
-        found.proposals.push(goal);
+        found.proposals.push(placed(goal, is_conditional(name)));
         for word in rules.words(name) {
             callers.entry(word).or_insert(id);
         }
@@ -187,7 +196,9 @@ fn named(
             (Role::Structure, &slug(name)),
             (name, &rules.whole(name)),
         );
-        found.proposals.push(goal.says(says));
+        found
+            .proposals
+            .push(placed(goal.says(says), is_conditional(name)));
     }
     left(file, &given, &used, found);
 }
@@ -214,6 +225,14 @@ fn goal(
     match unfound.first() {
         Some(program) => goal.lacks(format!("{program} is not installed")),
         None => held(tasks, goal),
+    }
+}
+
+/// Holds back a goal of a target that is there under a condition only.
+fn placed(goal: Proposal, is_conditional: bool) -> Proposal {
+    match is_conditional {
+        true => goal.lacks(format!("{CONDITIONAL}: {}", known::FIRST)),
+        false => goal,
     }
 }
 

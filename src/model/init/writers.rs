@@ -23,7 +23,7 @@ const TESTS: [&str; 3] = ["spec", "test", "tests"];
 
 /// A variable, as a shell has it, or a command whose output stands for itself.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\$(?:\w+|\{[^{}\n]*\}|\([^()\n]*\))")
+    Regex::new(r"^\$(?:\w+|[@*?]|\{[^{}\n]*\}|\([^()\n]*\))")
         .expect("BUG: a pattern of ours is no pattern")
 });
 

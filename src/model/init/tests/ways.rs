@@ -129,6 +129,59 @@ fn a_makefile_is_read_as_make_reads_it() {
 }
 
 #[test]
+fn a_target_is_told_from_another_one_by_what_its_recipe_calls_it() {
+    let makefile = "D=sub\nall:\n\t$(MAKE) -C $(D) $@\ntest:\n\t$(MAKE) -C $(D) $@\n";
+    let sub = "all: ; cc a.c\ntest: ; python -m pytest\n";
+    let files = [("Makefile", makefile), ("sub/Makefile", sub)];
+    assert_eq!(
+        goals_in(&files),
+        [
+            "10 builds: make --silent all",
+            "9 tests-pass: make --silent test",
+        ]
+    );
+    let odd = propose(
+        &Files::of(&[("Makefile", "test:\n\todd $@ $(X)\n")]),
+        &PLAIN,
+    );
+    let why = odd.proposals.iter().find_map(|one| one.missing.as_deref());
+    assert_eq!(
+        why,
+        Some("evolve does not know what `odd test ${X}` does: look first, then take the # away")
+    );
+}
+
+#[test]
+fn targets_under_a_condition_are_offered_and_wait() {
+    let makefile = "ifneq ($(OS),x)\ntest: ; pytest\ncheck-a: ; pytest a\nodd: ; pytest b\nlint: ; ruff check\nendif\nvet: ; ruff check a\n";
+    let found = propose(&Files::of(&[("Makefile", makefile)]), &PLAIN);
+    let why = "it is there under a condition only: look first, then take the # away";
+    let all = found.proposals.iter();
+    let all = all.filter(|one| one.id != "no-conflict-markers");
+    let all: Vec<_> = all
+        .map(|one| (one.check.as_str(), one.missing.as_deref()))
+        .collect();
+    assert_eq!(
+        all,
+        [
+            ("make --silent test", Some(why)),
+            ("make --silent vet", None),
+            ("make --silent check-a", Some(why)),
+        ]
+    );
+    for line in [
+        "Makefile: lint: lint-clean is there for that",
+        "Makefile: odd: not called as a check is",
+    ] {
+        assert!(
+            found.left_out.contains(&line.to_owned()),
+            "{:#?}",
+            found.left_out
+        );
+    }
+}
+
+#[test]
 fn a_file_of_tasks_is_read_once_however_often_it_is_called() {
     let steps: String = (0..20)
         .map(|at| format!("      - run: make t{at}\n"))
