@@ -1,7 +1,7 @@
 //! The linters and formatters of a Python project, as they are configured. Pure.
 
-use super::super::join;
 use super::super::offer::{Proposal, Role};
+use super::super::{ini, join};
 use super::{Project, ruff};
 
 impl Project<'_> {
@@ -48,17 +48,13 @@ impl Project<'_> {
             seen_ruff.filter(|_| ruff_formats),
         );
         let mypy = self.configured("mypy", &["mypy.ini", ".mypy.ini"]);
-        let own_files = ["files", "packages", "modules"];
-        let says_files = self
-            .tool("mypy")
-            .is_some_and(|mypy| own_files.iter().any(|key| mypy.get(key).is_some()))
-            || ["mypy.ini", ".mypy.ini", "setup.cfg"].iter().any(|name| {
-                let text = self.look.read(&join(self.home, name)).unwrap_or_default();
-                text.contains("[mypy]") && text.lines().any(|line| line.starts_with("files"))
-            });
         add(
             (Role::Types, "types-fit"),
-            if says_files { "mypy" } else { "mypy ." },
+            if self.tells_mypy_files() {
+                "mypy"
+            } else {
+                "mypy ."
+            },
             "mypy",
             "Types fit",
             mypy,
@@ -99,5 +95,21 @@ impl Project<'_> {
             self.configured("importlinter", &[".importlinter"]),
         );
         goals
+    }
+
+    /// Says whether mypy knows by its configuration what to look at: by the first file that has one.
+    fn tells_mypy_files(&self) -> bool {
+        const KEYS: [&str; 3] = ["files", "packages", "modules"];
+        let read = |name: &str| self.look.read(&join(self.home, name));
+        let tells = |text: &str| {
+            let mut keys = KEYS.iter();
+            keys.any(|key| !ini::values(text, "mypy", key).is_empty())
+        };
+        let own = ["mypy.ini", ".mypy.ini"].into_iter().find_map(read);
+        match (own, self.tool("mypy"), read("setup.cfg")) {
+            (Some(text), _, _) => tells(&text),
+            (None, Some(mypy), _) => KEYS.iter().any(|key| mypy.get(key).is_some()),
+            (None, None, text) => text.is_some_and(|text| tells(&text)),
+        }
     }
 }

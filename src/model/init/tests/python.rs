@@ -367,6 +367,34 @@ fn coverage_waits_where_what_runs_the_tests_does_not_bring_it() {
 }
 
 #[test]
+fn mypy_is_given_a_folder_where_its_configuration_names_no_files() {
+    let with = "[mypy]\nfiles = src,\n  tests\n";
+    let without = "[files]\nfiles = a\n[mypy]\nstrict = true\n[mypy-a.*]\nfiles = b\n";
+    for (files, expected) in [
+        (vec![("setup.cfg", with)], "mypy"),
+        (vec![("setup.cfg", "[mypy]\npackages = a\n")], "mypy"),
+        (vec![("setup.cfg", without)], "mypy ."),
+        (vec![("setup.cfg", with), ("mypy.ini", without)], "mypy ."),
+        (
+            vec![
+                ("setup.cfg", with),
+                ("pyproject.toml", "[tool.mypy]\nstrict = true\n"),
+            ],
+            "mypy .",
+        ),
+        (
+            vec![("pyproject.toml", "[tool.mypy]\nmodules = ['a']\n")],
+            "mypy",
+        ),
+    ] {
+        let all = [&files[..], &[("a/b.py", "")]].concat();
+        let goal = format!("8 types-fit: {expected}");
+        let goals = goals_in(&all);
+        assert!(goals.contains(&goal), "{files:?} {goals:#?}");
+    }
+}
+
+#[test]
 fn unittest_runs_where_the_projects_packages_are() {
     let case = ("tests/test_a.py", "import unittest\n");
     for (lock, expected) in [
