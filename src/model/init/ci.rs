@@ -18,7 +18,7 @@ use env::Env;
 use super::called::{Task, TextsOf};
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of, slug};
-use super::tasks::TaskFiles;
+use super::tasks::{TaskFiles, not_found};
 use super::{Found, Look, known, same, split, writers};
 use crate::model::check;
 use crate::model::text;
@@ -171,7 +171,7 @@ fn goal(
         goal.missing = missing.cloned();
     }
     let goal = match check::unfound(check, &|program| look.finds(program)).first() {
-        Some(program) => goal.lacks(format!("{program} is not installed")),
+        Some(program) => goal.lacks(not_found(look, program, &shown)),
         None => goal,
     };
     let goal = match works_in_one_place(check) {

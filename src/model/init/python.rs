@@ -28,7 +28,7 @@ const FILES: [&str; 6] = [
 ];
 
 /// The folders that a project's own environment may have.
-const VENVS: [&str; 2] = [".venv", "venv"];
+pub(super) const VENVS: [&str; 2] = [".venv", "venv"];
 
 /// How many files of tests are read to tell what runs them.
 const TESTS_READ: usize = 200;

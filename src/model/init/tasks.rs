@@ -19,7 +19,7 @@ use super::offer::{
     tells_nothing,
 };
 use super::plainly::called_plainly;
-use super::python::ruff;
+use super::python::{VENVS, ruff};
 use super::writers;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
@@ -223,8 +223,23 @@ fn goal(
         .needs(look, program, install);
     let unfound = check::unfound(whole, &|program| look.finds(program));
     match unfound.first() {
-        Some(program) => goal.lacks(format!("{program} is not installed")),
+        Some(program) => goal.lacks(not_found(look, program, &short)),
         None => held(tasks, goal),
+    }
+}
+
+/// Says that the PATH, by which a command finds what it calls, lacks a program, be it in the project's own environment.
+pub(super) fn not_found(look: &dyn Look, program: &str, command: &str) -> String {
+    let mut venvs = VENVS.into_iter();
+    let own = venvs.find(|venv| look.is_there(&format!("{venv}/bin/{program}")));
+    match own {
+        Some(venv) => {
+            let command = text::cut(command, SHOWN);
+            format!(
+                "{program} is in {venv}/bin, which is not on the PATH: PATH=$PWD/{venv}/bin:$PATH {command}"
+            )
+        }
+        None => format!("{program} is not installed"),
     }
 }
 

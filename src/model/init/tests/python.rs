@@ -395,6 +395,23 @@ fn mypy_is_given_a_folder_where_its_configuration_names_no_files() {
 }
 
 #[test]
+fn what_only_the_environment_of_the_project_has_is_not_called_uninstalled() {
+    let why = |there: &[(&str, &str)]| {
+        let files = [&[("Makefile", "check: ; ruff check\n")], there].concat();
+        let found = propose(&Files::of(&files).without(&["ruff"]), &PLAIN);
+        let mut all = found.proposals.into_iter();
+        all.find_map(|one| one.missing)
+    };
+    assert_eq!(why(&[]).as_deref(), Some("ruff is not installed"));
+    assert_eq!(
+        why(&[("!.venv/bin/ruff", "")]).as_deref(),
+        Some(
+            "ruff is in .venv/bin, which is not on the PATH: PATH=$PWD/.venv/bin:$PATH make --silent check"
+        )
+    );
+}
+
+#[test]
 fn unittest_runs_where_the_projects_packages_are() {
     let case = ("tests/test_a.py", "import unittest\n");
     for (lock, expected) in [
