@@ -226,6 +226,11 @@ mod tests {
                 "npx --no-install eslint . && npm exec tsc",
                 vec!["npm", "npx"],
             ),
+            (
+                "npx --no-install nyc --reporter=text npm test --silent",
+                vec!["npx"],
+            ),
+            ("nyc npm test", vec!["npm", "nyc"]),
             ("timeout 5 bundle exec rake", vec!["bundle", "timeout"]),
             ("git x && perf stat make", vec!["make", "perf"]),
             ("xvfb-run -a git x", vec!["xvfb-run"]),

@@ -148,7 +148,7 @@ impl Walk {
         };
         if let Some(skip) = skip {
             let is_run = inner.words.get(1).is_some_and(|word| word == "run");
-            self.noticed(&inner.words[0]);
+            self.noticed(&inner.words[0], inner.brought_by.as_ref());
             // A script needs no path behind a runner, unlike a command of the shell.
             if let Some(script) = inner.words.get_mut(skip)
                 && script.ends_with(".py")
@@ -160,7 +160,7 @@ impl Walk {
             return Some(skip);
         }
         let (options, operands) = wrapper(&name)?;
-        self.noticed(&inner.words[0]);
+        self.noticed(&inner.words[0], inner.brought_by.as_ref());
         let words = &inner.words;
         let found = scan(words, &options);
         if let Some((_, code)) = found.code {
@@ -190,10 +190,11 @@ impl Walk {
     }
 
     /// Remembers a program that runs another one: it may lie in the repository, and has settings of its own.
-    fn noticed(&mut self, command: &str) {
+    fn noticed(&mut self, command: &str, brought_by: Option<&String>) {
         self.imply(vec![command.to_owned()]);
         if let Some(call) = self.calls.last_mut() {
             call.is_in_front = true;
+            call.brought_by = brought_by.cloned();
         }
         self.looked_for(command);
     }
