@@ -78,12 +78,20 @@ impl Project<'_> {
     /// What Cargo itself tells.
     fn checks(&self) -> Vec<Proposal> {
         let Project { all, locked, .. } = self;
-        let Features { of_docs, of_tests } = &self.features;
+        let Features {
+            of_docs,
+            docs_wait,
+            of_tests,
+        } = &self.features;
         let (targets, source) = self.linted();
         let formats = if all.is_empty() {
             "cargo fmt --check"
         } else {
             "cargo fmt --all --check"
+        };
+        let docs = |goal: Proposal| match docs_wait {
+            Some(why) => goal.lacks(why),
+            None => goal,
         };
         vec![
             self.goal(
@@ -103,7 +111,7 @@ impl Project<'_> {
             .says("Clippy has nothing to say")
             .same_as(&["cargo clippy"])
             .needs(self.look, "cargo-clippy", "rustup component add clippy"),
-            self.goal(
+            docs(self.goal(
                 Role::Docs,
                 "docs-build",
                 &format!(
@@ -111,7 +119,7 @@ impl Project<'_> {
                 ),
             )
             .says("The documentation builds without a warning")
-            .same_as(&["cargo doc", "cargo rustdoc"]),
+            .same_as(&["cargo doc", "cargo rustdoc"])),
             self.goal(Role::Format, "fmt-clean", formats)
                 .says("Every file is formatted")
                 .same_as(&["cargo fmt"])

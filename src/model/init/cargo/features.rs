@@ -6,6 +6,10 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::{Look, join};
+use crate::model::text;
+
+/// How much is shown of a feature's name.
+const SHOWN: usize = 40;
 
 /// What keeps features from being built at once.
 static EXCLUSIVE: LazyLock<Regex> = LazyLock::new(|| {
@@ -24,6 +28,8 @@ static OF_NIGHTLY: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) struct Features {
     /// Of `cargo doc`, as docs.rs builds it.
     pub of_docs: String,
+    /// Why documentation waits: a feature that docs.rs builds it with needs a nightly compiler.
+    pub docs_wait: Option<String>,
     /// Of commands that build tests and examples, so that those are built which need features.
     pub of_tests: String,
 }
@@ -39,6 +45,7 @@ impl Features {
         };
         Features {
             of_docs: package.of_docs().unwrap_or_default(),
+            docs_wait: package.docs_wait(),
             of_tests: package.of_tests(),
         }
     }
@@ -76,6 +83,18 @@ impl Package<'_> {
             false => "",
         };
         Some(format!("{none}{}", option(&wished)))
+    }
+
+    /// Says why documentation waits that is made for all features, of which one cannot be built here.
+    fn docs_wait(&self) -> Option<String> {
+        let settings = self.manifest.pointer("/package/metadata/docs/rs")?;
+        settings.get("all-features").filter(|it| **it == true)?;
+        let all = self.manifest.get("features").and_then(Value::as_object)?;
+        let name = all.keys().find(|name| self.is_of_nightly(name))?;
+        let name = text::clean_line(&text::cut(name, SHOWN));
+        Some(format!(
+            "docs.rs builds it with all features, and {name} needs a nightly compiler: name the others behind --features, then take the # away"
+        ))
     }
 
     fn of_tests(&self) -> String {
@@ -177,6 +196,26 @@ mod tests {
             let root = "#![cfg_attr(docsrs, feature(doc_cfg))]\n#![cfg_attr(\n    all(feature = \"odd\", x),\n    feature(test)\n)]\n";
             let (of_docs, of_tests) = options(&manifest, root);
             assert_eq!((&*of_docs, &*of_tests), (expected, ""), "{settings}");
+        }
+    }
+
+    #[test]
+    fn documentation_waits_that_is_made_for_what_only_a_nightly_compiler_builds() {
+        let why = "docs.rs builds it with all features, and odd needs a nightly compiler: name the others behind --features, then take the # away";
+        let root = "#![cfg_attr(feature = \"odd\", feature(test))]\n";
+        for (manifest, expected) in [
+            (
+                "all-features = true\n[features]\na = []\nodd = []",
+                Some(why),
+            ),
+            ("all-features = false\n[features]\nodd = []", None),
+            ("features = ['a', 'odd']\n[features]\nodd = []", None),
+            ("all-features = true\n[features]\na = []", None),
+        ] {
+            let files = Files::of(&[("src/lib.rs", root)]);
+            let manifest = format!("[package.metadata.docs.rs]\n{manifest}\n");
+            let features = Features::of(&files, "", &toml_of(&manifest).unwrap());
+            assert_eq!(features.docs_wait.as_deref(), expected, "{manifest}");
         }
     }
 
