@@ -175,7 +175,7 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
 
 #[test]
 fn marks_of_a_conflict_in_a_file_that_is_no_text_are_none() {
-    let mut repo = with(&[("a.tar", "a\0\n<<<<<<< b\n")], &[]);
+    let repo = with(&[("a.tar", "a\0\n<<<<<<< b\n")], &[]);
     repo.answer(&["init"]);
     repo.evolve(&["measure"]).expect(0);
     repo.write("a.txt", "a\n<<<<<<< b\n");
@@ -656,6 +656,28 @@ fn steps_of_ci_become_goals_where_that_is_said() {
     let file = repo.read("GOALS.yaml");
     let goal = "  # .github/workflows/ci.yml: test: Tests\n  - id: tests-pass\n    description: 'CI: Tests'\n    check: |\n      set -e\n      cargo test --all\n      cargo test --doc\n    weight: 9\n";
     assert!(file.contains(goal), "{file}");
+}
+
+#[test]
+fn what_rustup_only_has_a_word_for_is_not_installed() {
+    let workflow = "on: push\njobs:\n  a:\n    steps:\n    - name: Environment info\n      run: |\n        echo && type cc && which cc\n        uname -a\n    - run: cargo miri test\n";
+    let files = [(".github/workflows/ci.yml", workflow)];
+    let repo = with(&files, &[("cargo", ""), ("rustup", "")]);
+    let bin = repo.outside().join("bin");
+    symlink("rustup", bin.join("cargo-miri")).unwrap();
+    let home = repo.outside().join("rustup");
+    let toolchain = home.join("toolchains/stable/bin");
+    fs::create_dir_all(&toolchain).unwrap();
+    let env = [("RUSTUP_HOME", home.to_str().unwrap())];
+    let arguments = ["init", "--from-ci", "--no-measure"];
+    let said = repo.evolve_with(&env, &arguments).expect(0).stdout;
+    assert!(said.contains("  cargo-miri is not installed\n"), "{said}");
+    let left = "  .github/workflows/ci.yml: a: Environment info: it only sets up\n";
+    assert!(said.contains(left), "{said}");
+    fs::write(toolchain.join("cargo-miri"), "").unwrap();
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.evolve_with(&env, &arguments).expect(0).stdout;
+    assert!(!said.contains("not installed"), "{said}");
 }
 
 #[test]

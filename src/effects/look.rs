@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::effects::repo::Repo;
-use crate::effects::{files, process, program};
+use crate::effects::{files, places, process, program};
 use crate::error::Result;
 use crate::model::init::Look;
 use crate::model::{check, ledger, text};
@@ -118,6 +118,20 @@ fn python_of(program: &Path) -> Option<PathBuf> {
     named.or_else(|| which::which_global("python3").ok())
 }
 
+/// Says whether a program of Cargo's is only rustup's word for it, and no toolchain has it.
+fn is_hollow(program: &str) -> bool {
+    let path = match program.starts_with("cargo-") {
+        true => which::which_global(program).ok(),
+        false => None,
+    };
+    let real = path.and_then(|path| path.canonicalize().ok());
+    let is_rustups = real.is_some_and(|real| real.file_name() == Some(OsStr::new("rustup")));
+    let home = places::of_user("RUSTUP_HOME", ".rustup").filter(|_| is_rustups);
+    let toolchains = home.and_then(|home| fs::read_dir(home.join("toolchains")).ok());
+    let has = |toolchain: fs::DirEntry| toolchain.path().join("bin").join(program).exists();
+    toolchains.is_some_and(|mut all| !all.any(|one| one.is_ok_and(has)))
+}
+
 /// Asks a Python whether it finds a module, from where none of the repository's lies; none if it does not answer in time.
 fn finds_module(python: &Path, module: &str) -> Option<bool> {
     let mut asked = Command::new(python);
@@ -157,7 +171,7 @@ impl Look for Disk {
     }
 
     fn finds(&self, program: &str) -> bool {
-        program::is_found(program)
+        program::is_found(program) && !is_hollow(program)
     }
 
     fn imports(&self, program: &str, module: &str) -> bool {

@@ -62,6 +62,7 @@ const ALWAYS: &[&str] = &[
     "tee",
     "tree",
     "true",
+    "type",
     "ulimit",
     "uname",
     "venv",
@@ -274,8 +275,8 @@ const NEUTRAL: &[&str] = &[
 /// What tells nothing, but that later lines go by the file that it writes.
 const PRINTS: [&str; 4] = ["cat", "echo", "printf", "tee"];
 /// What tells nothing and makes nothing ready.
-const SHOWS: [&str; 10] = [
-    ":", "cat", "date", "echo", "ls", "printf", "pwd", "sleep", "true", "which",
+const SHOWS: [&str; 11] = [
+    ":", "cat", "date", "echo", "ls", "printf", "pwd", "sleep", "true", "type", "which",
 ];
 /// What stands in front of a command, and is none.
 const IN_FRONT: [&str; 13] = [
@@ -579,6 +580,7 @@ mod tests {
             "pnpm exec playwright install",
             "yarn playwright install",
             "./bootstrap",
+            "type cc",
             "cargo --version",
             "cargo +nightly miri setup",
             "java -version",
