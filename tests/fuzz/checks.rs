@@ -279,7 +279,10 @@ fn check_lines_are_split_as_a_shell_would_or_left_alone() {
             let is_file = |path: &str| !path.ends_with("no");
             for path in check::runs(&text, &is_file)
                 .iter()
-                .chain(&check::leans_on(&text, &is_file))
+                .chain(&check::leaned_on_in(
+                    &check::Code::of_check(&text),
+                    &is_file,
+                ))
             {
                 assert!(!path.is_empty());
             }
