@@ -143,7 +143,10 @@ fn answer(arguments: Arguments) -> Result<u8> {
             shown(&global, keep_in.as_deref(), run.progress)
         }
         Some(Command::Help { words }) => help::help(&words),
-        Some(Command::Completions { shell }) => complete::set_up(shell),
+        Some(Command::Completions { shell }) => {
+            print::print(&complete::set_up(shell)?);
+            Ok(0)
+        }
         Some(Command::Man { out }) => man::man(&global, out.as_deref()),
     };
     answer.inspect_err(|error| ci::annotate(&annotated, error))

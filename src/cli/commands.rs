@@ -160,7 +160,7 @@ pub(super) enum Command {
     Completions {
         /// The shell [omit to see where the line of each belongs]
         #[arg(value_enum)]
-        shell: Option<Shell>,
+        shell: Option<complete::Shell>,
     },
     /// Print the manual page, or write one for each command
     Man {
@@ -241,14 +241,6 @@ impl Command {
             | Command::Man { .. } => Shared::default(),
         }
     }
-}
-
-/// A shell that can complete words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Shell {
-    Bash,
-    Zsh,
-    Fish,
 }
 
 /// What can be seen at work.

@@ -5,13 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use clap::ValueEnum;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 
-use crate::cli::commands::Shell;
 use crate::cli::pages::PAGES;
-use crate::cli::print::print;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
@@ -28,6 +27,14 @@ use crate::search::overview;
 const ASKED: &str = "EVOLVE_COMPLETE";
 /// How much of what is said of a candidate is shown, in characters.
 const SAID: usize = 60;
+
+/// A shell that can complete words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
 /// How many cycles are proposed, the newest first.
 const CYCLES: usize = 100;
 /// How many attempts of a search are proposed, the newest first.
@@ -46,13 +53,10 @@ type Whole = fn() -> clap::Command;
 /// That of this program, once a shell asks.
 static WHOLE: OnceLock<Whole> = OnceLock::new();
 
-/// Prints what this shell is to read when it starts; without one, where the line of each belongs.
-pub fn set_up(shell: Option<Shell>) -> Result<u8> {
+/// Returns what this shell is to read when it starts; without one, where the line of each belongs.
+pub fn set_up(shell: Option<Shell>) -> Result<String> {
     let name = match shell {
-        None => {
-            print(LINES);
-            return Ok(0);
-        }
+        None => return Ok(LINES.to_owned()),
         Some(Shell::Bash) => "bash",
         Some(Shell::Zsh) => "zsh",
         Some(Shell::Fish) => "fish",
@@ -64,8 +68,7 @@ pub fn set_up(shell: Option<Shell>) -> Result<u8> {
             .write_registration(ASKED, program, program, &called(), &mut script)
             .map_err(|cause| Error::internal(format!("{name}: no completions: {cause}")))?;
     }
-    print(&String::from_utf8_lossy(&script));
-    Ok(0)
+    Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
 /// Returns how this program was called, in words that mean the same in any folder.
