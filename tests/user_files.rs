@@ -677,6 +677,19 @@ fn what_a_build_makes_anew_of_a_good_change_stays() {
 }
 
 #[test]
+fn what_a_check_only_added_to_keeps_what_was_in_it_whatever_writes_over_it_later() {
+    let repo = TestRepo::with_goals("  - {id: a, description: d, check: sh runner, weight: 5}\n");
+    repo.write("runner", ". ./code\n");
+    repo.write("code", "echo run >>log; test -e a\n");
+    repo.commit_all("code");
+    repo.write("log", "precious\n");
+    repo.cycle("touch a; echo 'echo x >log; test -e a' >code")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", text(&repo));
+    assert_eq!(repo.read("log"), "precious\nrun\n", "{}", text(&repo));
+}
+
+#[test]
 fn what_a_build_makes_anew_of_a_change_that_is_undone_is_as_it_was() {
     let repo = with_build("made");
     repo.cycle("sleep 1; echo two >source; git rm -q b")

@@ -51,6 +51,13 @@ pub(super) struct Measured {
     frozen: BTreeSet<String>,
 }
 
+impl Measured {
+    /// Says whether a file came or was written to while goals were measured, and may turn out to be an output.
+    fn is_doubtful(&self, name: &String) -> bool {
+        self.late.contains(name) || self.touched.contains(name)
+    }
+}
+
 /// What was done to a file.
 enum Became {
     /// It was written to, and holds the same bytes.
@@ -227,25 +234,24 @@ impl Kept {
         root: &Path,
         (after, is_kept): (&AfterAgent, bool),
     ) -> Cow<'_, Kept> {
-        let measured = &self.measured;
-        let is_doubtful = |name: &String, entry: &Copy| {
-            let is_free = || !entry.is_protected && !measured.frozen.contains(name);
-            measured.late.contains(name) || measured.touched.contains(name) || is_kept && is_free()
+        // What a program only adds to holds the user's bytes as well.
+        let may_be_made = |name: &String, entry: &Copy| {
+            let is_free = entry.output.is_none() && !entry.is_protected;
+            is_kept && is_free && !self.measured.frozen.contains(name)
         };
         let written: Vec<_> = self
             .untracked
             .iter()
-            .filter(|(name, entry)| is_doubtful(name, entry) && after.is_written_since(root, name))
+            .filter(|(name, entry)| self.measured.is_doubtful(name) || may_be_made(name, entry))
             .map(|(name, _)| name)
+            .filter(|name| after.is_written_since(root, name))
             .collect();
         if written.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut kept = self.clone();
         for name in written {
-            if let Some(entry) = kept.untracked.get_mut(name)
-                && entry.output != Some(Output::Built)
-            {
+            if let Some(entry) = kept.untracked.get_mut(name) {
                 entry.output = Some(Output::Rewritten);
             }
         }
@@ -261,15 +267,13 @@ impl Kept {
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         for (name, entry) in &self.untracked {
-            let is_doubtful =
-                self.measured.late.contains(name) || self.measured.touched.contains(name);
             let is_left = left
                 .untracked
                 .get(name)
                 .is_some_and(|it| it.output.is_some());
             let path = from_hex(name);
             if entry.output.is_some()
-                || is_doubtful
+                || self.measured.is_doubtful(name)
                 || !is_left
                 || look_at(root, name).is_none()
                 || is_unchanged(root, &path, entry)
