@@ -17,11 +17,7 @@ const READ_LIMIT: u64 = 16 << 20;
 
 /// Writes the excludes for one run of an agent and returns the file.
 pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
-    let mut lines = users_own(repo, of_git);
-    if !lines.is_empty() && !lines.ends_with(b"\n") {
-        lines.push(b'\n');
-    }
-    lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
+    let mut lines = always(repo, of_git);
     for path in kept.listed_paths() {
         lines.push(b'/');
         lines.extend(escaped(&path));
@@ -34,14 +30,20 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
 
 /// Writes the excludes for agents in slots, where none of the user's untracked files is.
 pub fn of_slot(user: &Repo, of_git: &Settings) -> Result<PathBuf> {
-    let mut lines = users_own(user, of_git);
+    let lines = always(user, of_git);
+    let path = user.private.join("search/excludes");
+    files::replace_unsynced(&path, &lines)?;
+    Ok(path)
+}
+
+/// Returns what every agent's git passes by: the user's own excludes and the ledger.
+fn always(repo: &Repo, of_git: &Settings) -> Vec<u8> {
+    let mut lines = users_own(repo, of_git);
     if !lines.is_empty() && !lines.ends_with(b"\n") {
         lines.push(b'\n');
     }
     lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
-    let path = user.private.join("search/excludes");
-    files::replace_unsynced(&path, &lines)?;
-    Ok(path)
+    lines
 }
 
 /// Returns what the user's own `core.excludesFile` says, or git's default for it.
