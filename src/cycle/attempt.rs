@@ -27,7 +27,7 @@ use crate::event::Event;
 use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
 use crate::model::check;
-use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
+use crate::model::gate::{self, AgentEnd, Change, Evidence, Fate, Verdict};
 use crate::model::goals::{self, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::limit;
@@ -458,6 +458,12 @@ impl<'a> Attempt<'a> {
             .diary
             .write(&Journal::measuring(&session.id, start.cycle))?;
         Ok(fetched.is_empty().then_some(settled.commit))
+    }
+
+    /// Returns the verdict on a change whose cycle was cut short.
+    pub fn cut_short(&mut self, cut: Cut, change: &Change) -> Verdict {
+        self.cut = Some(cut);
+        gate::judge(&self.evidence(change))
     }
 
     /// Puts together what the verdict is made of.

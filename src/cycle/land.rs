@@ -80,7 +80,7 @@ pub async fn land(
                     let way_out = "let it end, or remove what it left";
                     return Ok(make_room(start, verdict, (&why, way_out)));
                 }
-                Err(cut) => return Ok(cut_short(stock, attempt, cut)),
+                Err(cut) => return Ok((attempt.cut_short(cut, &stock.change), None)),
             },
             Landed::Moved(_) => {}
         }
@@ -91,7 +91,7 @@ pub async fn land(
         // A STOP ends the pause alone: what is paid for is not thrown away.
         let rested = session.rest(pause, "somebody else goes on committing");
         if let Err(cut) = rested.await {
-            return Ok(cut_short(stock, attempt, cut));
+            return Ok((attempt.cut_short(cut, &stock.change), None));
         }
         let joined = match isolation.user.resolve(&start.branch)? {
             Some(now) => join(isolation, start, stock, &now)?,
@@ -120,12 +120,6 @@ pub async fn until_free(session: &Session, branch: &str) -> Result<bool, Cut> {
         session.rest_while(LOCKED, &why, is_held).await?;
     }
     Ok(user.held_by(branch).is_none())
-}
-
-/// The verdict on a change whose landing was cut short.
-fn cut_short(stock: &Stock, attempt: &mut Attempt<'_>, cut: Cut) -> Outcome {
-    attempt.cut = Some(cut);
-    (gate::judge(&attempt.evidence(&stock.change)), None)
 }
 
 /// The verdict on a good change that somebody else's commits kept from the branch, and the session's ending where that was so
@@ -228,10 +222,7 @@ async fn judge_again(
         .await;
     let still = match still {
         Ok(still) => still,
-        Err(cut) => {
-            attempt.cut = Some(cut);
-            return Ok(gate::judge(&attempt.evidence(&stock.change)));
-        }
+        Err(cut) => return Ok(attempt.cut_short(cut, &stock.change)),
     };
     let failing = verdict.newly_failing.join(", ");
     Ok(match still.is_empty() {

@@ -8,7 +8,7 @@ use crate::effects::journal::Phase;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
-use crate::model::gate::{self, Change, Fate, Verdict};
+use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
@@ -167,10 +167,7 @@ pub async fn blame(
     attempt.put_back_after_undo(session, start)?;
     let still = match still {
         Ok(still) => still,
-        Err(cut) => {
-            attempt.cut = Some(cut);
-            return Ok(gate::judge(&attempt.evidence(&stock.change)));
-        }
+        Err(cut) => return Ok(attempt.cut_short(cut, &stock.change)),
     };
     if still.is_empty() {
         return Ok(verdict);
