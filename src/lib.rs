@@ -149,6 +149,7 @@ pub mod view {
     pub mod board;
     pub mod cycle;
     pub mod doctor;
+    pub mod echo;
     pub mod github;
     pub mod history;
     pub mod init;

@@ -521,3 +521,15 @@ fn an_undo_is_no_call_of_an_agent_and_its_cost_is_not_unknown() {
     let (cost, _) = cost.split_once("</section>").unwrap();
     assert!(!cost.contains("evolve undo"), "{cost}");
 }
+
+#[test]
+fn an_undo_was_told_nothing_and_so_no_brief_of_it_is_shown() {
+    let repo = worked_on(&[FIRST]);
+    let page = || repo.evolve(&["report", "--out", "-"]).expect(0).stdout;
+    let briefs = page().matches("<h4>Brief</h4>").count();
+    assert_eq!(briefs, 1);
+    assert!(repo.answer(&["show", "1"]).contains("\nbrief "));
+    repo.evolve(&["undo", "1"]).expect(0);
+    assert_eq!(page().matches("<h4>Brief</h4>").count(), briefs);
+    assert!(!repo.answer(&["show", "2"]).contains("\nbrief "));
+}

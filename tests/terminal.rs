@@ -78,13 +78,35 @@ impl Terminal {
         command.spawn().unwrap()
     }
 
+    /// Starts `evolve` as a shell with this terminal does: it is the one that the terminal belongs to.
+    fn start_in_front(&self, repo: &TestRepo, arguments: &[&str]) -> Child {
+        let mut command = repo.command("setsid");
+        command.args(["--ctty", env!("CARGO_BIN_EXE_evolve")]);
+        command.args(arguments).env("TERM", "xterm-256color");
+        let device = || Stdio::from(self.device.try_clone().unwrap());
+        command.stdin(device()).stdout(device()).stderr(device());
+        command.spawn().unwrap()
+    }
+
+    /// Types keys.
+    fn press(&mut self, keys: &str) {
+        std::io::Write::write_all(&mut self.reader, keys.as_bytes()).unwrap();
+    }
+
+    /// Says whether what is typed shows on it.
+    fn has_echo(&self) -> bool {
+        use rustix::termios::{LocalModes, tcgetattr};
+        let modes = tcgetattr(&self.device).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO)
+    }
+
     /// Types a line once the screen, or what has scrolled away, shows something `times` times.
     pub fn answer(&mut self, times: usize, question: &str, line: &str) {
         crate::harness::wait_until(question, || {
             while self.take() {}
             self.all().join("").matches(question).count() >= times
         });
-        std::io::Write::write_all(&mut self.reader, format!("{line}\n").as_bytes()).unwrap();
+        self.press(&format!("{line}\n"));
     }
 
     /// Watches until the program has ended; `look` sees each state of the screen. Returns the exit code.
@@ -302,6 +324,39 @@ fn of_a_plain_agent_the_line_that_it_printed_last_is_shown_whichever_stream_it_c
     assert_eq!(terminal.watch(child, |_| {}), 0);
     let text = terminal.all().join("\n");
     assert!(!text.contains("uses"), "{text}");
+}
+
+#[test]
+fn what_is_typed_while_the_board_is_drawn_leaves_nothing_on_the_screen_and_shows_again_afterwards()
+{
+    for ends_by_itself in [true, false] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.agent_does(&["until [ -e $OUT/go ]; do sleep 0.05; done; touch a"]);
+        let mut terminal = Terminal::new(24, 100);
+        let agent = format!("--agent={}", repo.agent());
+        let child = terminal.start_in_front(&repo, &[&agent, "--max-cycles=1"]);
+        let at_work = |screen: &vt100::Screen| screen.contents().contains("  agent sh ");
+        terminal.until("the agent at work", at_work);
+        assert!(!terminal.has_echo());
+        terminal.press("\nwords\n\n");
+        let before = terminal.screen.screen().contents();
+        let is_later = |screen: &vt100::Screen| screen.contents() != before;
+        terminal.until("a later frame", is_later);
+        let shown = terminal.screen.screen().contents();
+        assert_eq!(shown.matches("────────").count(), 3, "{shown}");
+        assert!(!shown.contains("words"), "{shown}");
+        match ends_by_itself {
+            true => std::fs::write(repo.out("go"), "").unwrap(),
+            false => terminal.press("\x03"),
+        }
+        assert_eq!(
+            terminal.watch(child, |_| {}),
+            if ends_by_itself { 0 } else { 130 }
+        );
+        assert!(terminal.has_echo());
+        let left = terminal.all().join("\n");
+        assert!(!left.contains('─') && !left.contains("words"), "{left}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::cli::undo::no_such_cycle;
 use crate::effects::changed::{self, Changed};
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
-use crate::effects::papers::{self, Paper, Papers};
+use crate::effects::papers::{self, Paper};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::nearest_id;
@@ -189,10 +189,7 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         print_document("show", &document)?;
         return Ok(0);
     }
-    let papers = match &record.session {
-        Some(session) => papers::papers(&repo.private, session, record.cycle),
-        None => Papers::default(),
-    };
+    let papers = papers::papers(&repo.private, record);
     let shown = |paper: &Option<Paper>| {
         let paper = paper.as_ref()?;
         let file = paper.path.strip_prefix(&repo.root).unwrap_or(&paper.path);

@@ -170,6 +170,7 @@ fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
         has_styles: anstream::AutoStream::choice(&std::io::stderr())
             != anstream::ColorChoice::Never,
         has_progress: anstyle_progress::supports_term_progress(true),
+        has_echo: true,
     };
     let mut live = Live::on(screen, Instant::now());
     let mut lines = Vec::new();
@@ -219,6 +220,7 @@ mod tests {
             },
             has_styles: true,
             has_progress: true,
+            has_echo: false,
         };
         let began = Instant::now();
         let mut live = Live::on(screen, began);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
+use crate::model::record::Record;
 
 /// The most bytes of an agent's log that are shown, from its end: a character has up to four, and colours are cleaned away.
 pub const LOG_SHOWN: u64 = 64 << 10;
@@ -27,8 +28,20 @@ pub struct Papers {
     pub log: Option<Paper>,
 }
 
-/// Reads what is left of a cycle's papers.
-pub fn papers(private: &Path, session: &str, cycle: u64) -> Papers {
+/// Reads what is left of a recorded cycle's papers. An undo that somebody asked for has no brief: git was given a command.
+pub fn papers(private: &Path, record: &Record) -> Papers {
+    let Some(session) = &record.session else {
+        return Papers::default();
+    };
+    let mut papers = papers_of(private, session, record.cycle);
+    if record.is_undo() {
+        papers.brief = None;
+        papers.log.take_if(|log| log.text.trim().is_empty());
+    }
+    papers
+}
+
+fn papers_of(private: &Path, session: &str, cycle: u64) -> Papers {
     let folder = private.join("logs").join(session);
     if !is_session(session) || !files::is_beneath(private, format!("logs/{session}/x").as_bytes()) {
         return Papers::default();
@@ -80,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let logs = folder.path().join("logs/s");
         fs::create_dir_all(&logs).expect("a folder");
-        let log = || papers(folder.path(), "s", 1).log.map(|paper| paper.text);
+        let log = || papers_of(folder.path(), "s", 1).log.map(|paper| paper.text);
         assert_eq!(log(), None);
         fs::write(logs.join("1-agent.log"), "first\n").expect("a file");
         assert_eq!(log().as_deref(), Some("first\n"));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::effects::changed::{self, Changed};
 use crate::effects::ledger::Ledger;
-use crate::effects::papers::{Paper, Papers, papers};
+use crate::effects::papers::{Paper, papers};
 use crate::effects::repo::{Difference, Repo};
 use crate::error::{Error, Result};
 use crate::model::ledger as names;
@@ -17,10 +17,7 @@ use crate::model::text;
 
 /// Returns a recorded cycle with what is known of it besides.
 pub fn seen(repo: &Repo, ledger: &Ledger, record: &Record) -> Seen {
-    let papers = match &record.session {
-        Some(session) => papers(&repo.private, session, record.cycle),
-        None => Papers::default(),
-    };
+    let papers = papers(&repo.private, record);
     let (before, after) = changed::snapshots(repo, ledger, record);
     let text = |paper: Option<Paper>| paper.map(|paper| paper.text).unwrap_or_default();
     Seen {

@@ -23,6 +23,22 @@ const SKIPPED: i32 = 77;
 /// The exit codes of a check that was not executed, or that says so itself.
 pub const SKIPS: [i32; 3] = [SKIPPED, NOT_EXECUTABLE, NOT_FOUND];
 
+/// What programs print that cannot find another machine: curl, glibc, musl, BSD, Go, Node, Java, Rust, the kernel.
+const UNREACHED: [&str; 12] = [
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Name does not resolve",
+    "nodename nor servname provided",
+    "no such host",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "Unknown host",
+    "UnknownHostException",
+    "failed to lookup address information",
+    "Network is unreachable",
+];
+
 /// The order in which goals are measured, as indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -103,7 +119,7 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
     let Some(continuous) = &goal.continuous else {
         return match exit {
             0 => (CheckResult::Pass, None, None),
-            code => (CheckResult::Fail, None, Some(format!("exit {code}"))),
+            code => (CheckResult::Fail, None, Some(failed(code, outcome))),
         };
     };
     let read = reading::read_value(
@@ -125,12 +141,28 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
             let reason = format!("exit {code}, though {number} meets the threshold");
             (CheckResult::Fail, value, Some(reason))
         }
-        (code, _, _) => (CheckResult::Fail, value, Some(format!("exit {code}"))),
+        (code, _, _) => (CheckResult::Fail, value, Some(failed(code, outcome))),
     };
     let noted = [reason, outcome.note.map(str::to_owned)];
     let noted: Vec<String> = noted.into_iter().flatten().collect();
     let reason = (!noted.is_empty()).then(|| noted.join("; "));
     (result, value, reason)
+}
+
+/// Returns why a check failed that ended like this, with the line of its output by which it may have been the network.
+fn failed(code: i32, outcome: &Outcome<'_>) -> String {
+    let output = last_bytes(outcome.combined, MASKED_BYTES);
+    let line = output.lines().find(|line| {
+        let says = |words: &&str| line.contains(*words);
+        UNREACHED.iter().any(says)
+    });
+    match line {
+        Some(line) => format!(
+            "exit {code}, perhaps for want of a network: {}",
+            line.trim()
+        ),
+        None => format!("exit {code}"),
+    }
 }
 
 fn missed(continuous: &Continuous, number: f64) -> String {
@@ -155,7 +187,9 @@ fn unlike(number: f64, threshold: f64) -> String {
 }
 
 fn skip_reason(exit: i32, output: &str) -> String {
-    let last = output.trim_end().lines().next_back().unwrap_or_default();
+    // A line of a table's border says nothing.
+    let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+    let last = output.lines().rfind(has_words).unwrap_or_default();
     let what = match exit {
         SKIPPED => format!("skipped by the check itself (exit {SKIPPED})"),
         code => format!("cannot be executed (exit {code})"),
@@ -246,6 +280,22 @@ mod tests {
                 Skip,
                 None,
                 "cannot be executed (exit 127): not found",
+            ),
+            (
+                "",
+                Some(127),
+                "sh: nyc: not found\n-----|----\n\n",
+                Skip,
+                None,
+                "cannot be executed (exit 127): sh: nyc: not found",
+            ),
+            (
+                "",
+                Some(6),
+                "fetching\ncurl: (6) Could not resolve host: example.org\n",
+                Fail,
+                None,
+                "exit 6, perhaps for want of a network: curl: (6) Could not resolve host: example.org",
             ),
             ("", None, "9", Fail, None, "timed out after 1s"),
             (floor, Some(0), "80", Pass, Some(80.0), ""),

@@ -301,8 +301,13 @@ impl Board {
             None => took,
         }];
         if let Some(limit) = self.limits.max_cycles {
-            let now = self.cycles + u64::from(self.cycle.is_some());
-            words.push(format!("cycle {now} of {limit}"));
+            words.push(match self.cycles + u64::from(self.cycle.is_some()) {
+                0 => format!(
+                    "at most {}",
+                    count(usize::try_from(limit).unwrap_or(usize::MAX), "cycle")
+                ),
+                now => format!("cycle {now} of {limit}"),
+            });
         }
         if let Some(search) = &self.search {
             words.extend(search.used());

@@ -51,13 +51,7 @@ impl Page<'_> {
             .into_iter()
             .flat_map(|after| after.with(CheckResult::Fail));
         failing.for_each(|goal| page.push_str(&output(goal)));
-        // Git was given a command, and no brief.
-        let is_undo = self.record.is_undo();
-        let brief = self.brief.filter(|_| !is_undo);
-        let log = self
-            .log
-            .filter(|(text, _)| !is_undo || !text.trim().is_empty());
-        page.push_str(&papers((brief, log), self.patch, width));
+        page.push_str(&papers((self.brief, self.log), self.patch, width));
         page
     }
 

@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::event::Event;
 use crate::view::board::{Board, Share, Size};
-use crate::view::width;
+use crate::view::{echo, width};
 
 /// What is over sooner than this is not drawn at all.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -46,6 +46,8 @@ pub struct Screen {
     pub has_styles: bool,
     /// It shows a progress of its own.
     pub has_progress: bool,
+    /// It is the terminal of stderr, which shows what is typed.
+    pub has_echo: bool,
 }
 
 /// A board on a screen.
@@ -126,6 +128,9 @@ impl Live {
         if lines == self.drawn {
             return;
         }
+        if self.screen.has_echo {
+            echo::hide();
+        }
         *shown = lines.iter().map(|line| width::shown(line)).collect();
         self.bar.set_message(lines.join("\n"));
         self.drawn = lines;
@@ -140,6 +145,7 @@ impl Live {
         }
         shown.clear();
         self.tell(Share::None);
+        echo::show();
     }
 
     /// Forgets a frame that was taken away, and takes one away that a terminal of another size has broken anew.
@@ -195,6 +201,7 @@ pub fn restore() {
         break;
     }
     take_away(&shown);
+    echo::show();
 }
 
 /// Takes away what is on the terminal before the program is stopped there; nothing is drawn until it goes on.
@@ -203,6 +210,7 @@ pub fn suspend() {
     OVER.store(true, Ordering::SeqCst);
     TAKEN.store(true, Ordering::SeqCst);
     take_away(&std::mem::take(&mut *shown));
+    echo::show();
 }
 
 /// Draws again after the program was stopped.

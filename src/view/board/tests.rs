@@ -244,3 +244,13 @@ fn every_frame_of_a_search_fits_on_every_screen() {
         }
     }
 }
+
+#[test]
+fn before_the_first_cycle_the_limit_of_cycles_is_told_and_no_cycle_0() {
+    let started = samples::events()
+        .into_iter()
+        .find(|event| matches!(event, Event::SessionStarted { .. }));
+    let (board, now) = after(&[started.unwrap()]);
+    let frame = bare(&board.lines(now, WIDE)).join("\n");
+    assert!(frame.contains(" · at most 5 cycles · "), "{frame}");
+}
