@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use evolve::model::lineage::{
+use evolve::model::search::lineage::{
     Edited, Entry, Lineage, Measured, Outcome, Plan, Request, Status, Strategy,
 };
 use evolve::search::standing::Known;
@@ -261,7 +261,7 @@ fn plan() -> Plan {
     Plan {
         format: 1,
         strategy: Strategy::Climb,
-        direction: evolve::model::lineage::Direction::Max,
+        direction: evolve::model::search::lineage::Direction::Max,
         repeats: 3,
         agents: 1,
         until: None,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::model::goals::Limits;
 use crate::model::record::Record;
 use crate::model::sandbox::Protections;
-use crate::model::search_view::{Generation, Overview, Row, Sampled};
+use crate::model::search::view::{Generation, Overview, Row, Sampled};
 use crate::model::snapshot::Measurement;
 use crate::model::usage::Spent;
 use crate::model::{mask, text};

@@ -45,7 +45,6 @@ pub mod model {
     pub mod digest;
     pub mod doctor;
     pub mod duration;
-    pub mod editable;
     pub mod exact;
     pub mod gate;
     pub mod git_config;
@@ -53,10 +52,8 @@ pub mod model {
     pub mod growth;
     pub mod init;
     pub mod ledger;
-    pub mod lens;
     pub mod lesson;
     pub mod limit;
-    pub mod lineage;
     pub mod mask;
     pub mod measuring;
     pub mod movement;
@@ -69,11 +66,7 @@ pub mod model {
     pub mod report;
     pub mod sandbox;
     pub mod schema;
-    pub mod score;
-    pub mod search_brief;
-    pub mod search_call;
-    pub mod search_file;
-    pub mod search_view;
+    pub mod search;
     pub mod select;
     pub mod sharing;
     pub mod since;

@@ -16,8 +16,10 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-use crate::model::lineage::{Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why};
-use crate::model::search_brief::Told;
+use crate::model::search::brief::Told;
+use crate::model::search::lineage::{
+    Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why,
+};
 use climb::Climb;
 use standing::{Known, Standing};
 use way::Way;

@@ -1,6 +1,6 @@
 //! Searches from end to end: what attempts come to, what of a hostile agent's doings is left, how a search stops and goes on.
 
-use evolve::model::lineage::Status;
+use evolve::model::search::lineage::Status;
 use evolve::search::standing::Standing;
 
 use crate::harness::{TestRepo, assert_gone};

@@ -132,7 +132,7 @@ fn the_file_says_what_flags_do_not() {
 #[test]
 fn what_the_reader_takes_the_schema_describes() {
     let whole = fs::read_to_string("tests/formats/v1/search.yaml").unwrap();
-    let takes = |text: &str| evolve::model::search_file::read_search(text.as_bytes()).is_ok();
+    let takes = |text: &str| evolve::model::search::file::read_search(text.as_bytes()).is_ok();
     let describes = |text: &str| {
         let value: Value = serde_yaml::from_str(text).unwrap();
         schema::check("search", &value).is_ok()
@@ -352,7 +352,7 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
     assert!(run.stdout.contains(&told), "{run:?}");
     let page = repo.read("SEARCH.yaml");
     assert!(page.contains(&format!("# A guess, {guess}\n")), "{page}");
-    let read = evolve::model::search_file::read_search(page.as_bytes()).unwrap();
+    let read = evolve::model::search::file::read_search(page.as_bytes()).unwrap();
     assert_eq!(read.fitness.as_deref(), Some("sh bench.sh"));
     assert_eq!(read.files, ["lib/a.py"]);
     assert_eq!(read.gates, ["make --silent test"]);
@@ -781,7 +781,7 @@ fn which_files_may_change_is_asked_at_a_terminal() {
     terminal.answer(2, "Which files may attempts change? [a.py]", "value a.py");
     assert_eq!(terminal.watch(child, |_| {}), 0);
     let page = repo.read("SEARCH.yaml");
-    let read = evolve::model::search_file::read_search(page.as_bytes()).unwrap();
+    let read = evolve::model::search::file::read_search(page.as_bytes()).unwrap();
     assert_eq!(read.fitness.as_deref(), Some("sh score.sh"));
     assert_eq!(read.files, ["value", "a.py"]);
 }

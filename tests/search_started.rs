@@ -279,7 +279,7 @@ fn help_shows_a_file_that_can_be_read() {
         .take_while(|line| !line.starts_with('`'))
         .map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line)))
         .collect();
-    let read = evolve::model::search_file::read_search(file.as_bytes());
+    let read = evolve::model::search::file::read_search(file.as_bytes());
     let read = read.unwrap_or_else(|why| panic!("{why:?}\n{file}"));
     assert_eq!(read.seed, Some(7));
     let resume = repo.answer(&["search", "resume", "--help"]);

@@ -9,7 +9,8 @@ use super::print::print;
 use crate::effects::repo::Repo;
 use crate::effects::{descriptors, files, report as sources};
 use crate::error::{Error, Result};
-use crate::model::{search_file, text};
+use crate::model::search::file::NAME as SEARCH_FILE;
+use crate::model::text;
 
 /// Where a page goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub fn refuse_kept(global: &Global, repo: &Repo, path: &Path) -> Result<()> {
         "what is below .agents is evolve's"
     } else if real == self::real(&goals) {
         "the goals are there"
-    } else if real == repo.root.join(search_file::NAME) {
+    } else if real == repo.root.join(SEARCH_FILE) {
         "it says what to search for"
     } else {
         return Ok(());

@@ -3,7 +3,7 @@
 
 use super::standing::Standing;
 use super::{Propose, Wish, proposal};
-use crate::model::lineage::{Id, Operator, Proposal, Why};
+use crate::model::search::lineage::{Id, Operator, Proposal, Why};
 
 /// The strategy; all it knows is in the lineage.
 pub struct Climb;

@@ -1,7 +1,7 @@
 //! All the randomness of a search: numbers that follow from its seed and from what they are for. Pure.
 
 use crate::model::digest;
-use crate::model::lineage::Id;
+use crate::model::search::lineage::Id;
 
 /// Returns the number for an agent's work on an attempt; it fits a JSON number.
 pub fn roll(seed: u64, id: Id, role: &str, nth: usize) -> u64 {

@@ -1,6 +1,6 @@
 //! What an attempt came to, and the samples that were taken of it. Pure.
 
-use crate::model::lineage::{Id, Lineage, Measure, Outcome};
+use crate::model::search::lineage::{Id, Lineage, Measure, Outcome};
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use super::ending::{median, scored};
 use super::population::{self, generation_of};
 use super::standing::Standing;
 use super::{Next, Task, begins_generation, next, reason};
-use crate::model::lineage::{
+use crate::model::search::lineage::{
     Edited, Id, Lineage, Measure, Measured, Outcome, Proposal, Request, Strategy,
 };
-use crate::model::search_view::{
+use crate::model::search::view::{
     Ahead, BASELINE, Generation, Limit, Overview, Point, Row, Sampled, Shown, UNDER_WAY, name,
 };
 use crate::model::usage::{Spent, Usage};

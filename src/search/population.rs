@@ -3,7 +3,7 @@
 
 use super::standing::{Generation, Standing};
 use super::{Propose, Wish, proposal};
-use crate::model::lineage::{Id, Operator, Population, Why};
+use crate::model::search::lineage::{Id, Operator, Population, Why};
 
 /// What makes the bred attempts of a search, in turn: half mutations, a quarter each crossovers and fresh starts.
 const OPERATORS: [Operator; 4] = [

@@ -2,8 +2,8 @@
 
 use super::ending::{self, Ending, scored};
 use super::standing::Standing;
-use crate::model::lineage::{Id, Measure, Outcome};
-use crate::model::search_view::{Digits, name};
+use crate::model::search::lineage::{Id, Measure, Outcome};
+use crate::model::search::view::{Digits, name};
 
 /// How many samples of each side are told.
 const SAMPLES: usize = 5;

@@ -3,7 +3,7 @@
 
 use super::dice::roll;
 use super::{Next, Task, next};
-use crate::model::lineage::{
+use crate::model::search::lineage::{
     Direction, Edited, Entry, Id, Lineage, Measure, Measured, Operator, Outcome, Plan, Status,
     Strategy,
 };
@@ -41,7 +41,7 @@ pub fn plan(strategy: Strategy) -> Plan {
         lenses: ["a", "b", "c"].map(String::from).to_vec(),
         has_holdout: false,
         content: "0 0 0 0".to_owned(),
-        request: crate::model::lineage::Request::default(),
+        request: crate::model::search::lineage::Request::default(),
     }
 }
 
@@ -193,7 +193,7 @@ impl World {
                 Next::End(why) => {
                     let best = super::standing::Standing::of(lineage).best();
                     lineage
-                        .take(Entry::End(crate::model::lineage::End { why, best }))
+                        .take(Entry::End(crate::model::search::lineage::End { why, best }))
                         .unwrap();
                     return added;
                 }

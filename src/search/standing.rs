@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ending::{self, Ending, Settled, median, scored};
-use crate::model::lineage::{Id, Lineage, Measure, Word};
+use crate::model::search::lineage::{Id, Lineage, Measure, Word};
 
 /// A generation: the attempts that were made for it, and what they could be made from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::ending::{Ending, scored};
 use super::simulated::{Faults, World, plan};
 use super::standing::{Known, Standing};
 use super::{next, next_from};
-use crate::model::lineage::{
+use crate::model::search::lineage::{
     Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,
     Why, Word,
 };

@@ -4,7 +4,7 @@
 use super::Task;
 use super::ending::{Ending, Settled, median, outcome, own_samples, samples, scored};
 use super::standing::{Known, Standing};
-use crate::model::lineage::{Id, Lineage, Measure, Outcome, Status};
+use crate::model::search::lineage::{Id, Lineage, Measure, Outcome, Status};
 
 /// How it goes on with an attempt.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,8 +15,8 @@ use crate::effects::slot::{Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::editable::{self, Editable};
-use crate::model::lineage::Request;
+use crate::model::search::editable::{self, Editable};
+use crate::model::search::lineage::Request;
 use crate::model::slot::Provisions;
 
 /// What every step may read; nothing in here changes while a search runs.

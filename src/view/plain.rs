@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::event::Event;
 use crate::model::output;
 use crate::model::record::{CycleResult, Record, UNDO};
-use crate::model::search_view::Digits;
+use crate::model::search::view::Digits;
 use crate::model::text::{self, clean_line, count, duration, number, passing};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::event::Event;
 use crate::model::goals::Limits;
-use crate::model::lineage::{Direction, Operator};
 use crate::model::record::{AgentReport, CycleResult, Record};
 use crate::model::sandbox::Protections;
-use crate::model::search_view::{
+use crate::model::search::lineage::{Direction, Operator};
+use crate::model::search::view::{
     Ahead, BASELINE, Generation, Limit, Overview, Point, Row, Sampled, Shown,
 };
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};

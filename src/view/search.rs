@@ -11,7 +11,7 @@ pub mod story;
 
 use anstyle::Style;
 
-use crate::model::search_view::{Digits, Overview, Row, UNDER_WAY, name};
+use crate::model::search::view::{Digits, Overview, Row, UNDER_WAY, name};
 use crate::model::text::clean_line;
 use crate::model::usage::dollars;
 use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};

@@ -1,7 +1,8 @@
 //! What is shown where a search asks a person. Pure.
 
-use crate::model::lineage::Id;
-use crate::model::{lens, text};
+use crate::model::search::lens;
+use crate::model::search::lineage::Id;
+use crate::model::text;
 
 /// The longest name of a lens, in characters.
 const NAME: usize = 20;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use evolve::model::lineage::{Entry, Id, Lineage};
+use evolve::model::search::lineage::{Entry, Id, Lineage};
 use evolve::search::standing::Standing;
 
 use super::{Run, TestRepo};

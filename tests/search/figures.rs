@@ -2,7 +2,7 @@
 //! OpenEvolve 0.4.0 and ShinkaEvolve 0.0.7 at 500 and 2,000 attempts. Blind variation is a yardstick for what a strategy
 //! wastes, and no verdict on agents.
 
-use evolve::model::lineage::{Lineage, Measure, Population, Strategy};
+use evolve::model::search::lineage::{Lineage, Measure, Population, Strategy};
 use evolve::search::ending::{median, scored};
 
 use crate::world::{Server, Skew, best, plan, search};

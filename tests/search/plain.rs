@@ -1,6 +1,6 @@
 //! With one agent and no end the climb is the plain hill climb, attempt by attempt.
 
-use evolve::model::lineage::{Lineage, Strategy};
+use evolve::model::search::lineage::{Lineage, Strategy};
 use evolve::search::dice::roll;
 use evolve::search::standing::Standing;
 

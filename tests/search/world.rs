@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use evolve::model::lineage::{
+use evolve::model::search::lineage::{
     Direction, Edited, Entry, Id, Lineage, Measure, Measured, Outcome, Plan, Request, Status,
     Strategy,
 };

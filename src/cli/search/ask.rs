@@ -15,8 +15,8 @@ use crate::engine::search::{Answer, Answering, Between};
 use crate::error::{Error, Result};
 use crate::event;
 use crate::model::init::Look;
-use crate::model::lineage::{Id, Lineage, Strategy};
-use crate::model::search_file::{self, Asked};
+use crate::model::search::file::{self, Asked};
+use crate::model::search::lineage::{Id, Lineage, Strategy};
 use crate::model::text;
 use crate::search::population;
 use crate::search::standing::{Generation, Standing};
@@ -56,7 +56,7 @@ pub fn files(global: &Global, repo: &Repo, asked: &Asked) -> Result<Vec<String>>
     commands.extend(asked.fitness.clone());
     commands.extend(asked.holdout.clone());
     let frozen = plan::run_by(repo, &commands, &repo.tree_of(&base)?);
-    let proposed = search_file::sources(Disk::of(repo)?.files(), &frozen);
+    let proposed = file::sources(Disk::of(repo)?.files(), &frozen);
     let Some(line) = init::answer(&view::files(&proposed)) else {
         return Err(missing());
     };
@@ -181,14 +181,14 @@ impl Person {
     /// Asks what is to be otherwise; none where nothing is.
     async fn adjust(&self, standing: &Standing<'_>, generation: u64) -> Option<Answer> {
         let lineage = standing.lineage;
-        let used = search_file::Used {
+        let used = file::Used {
             attempts: lineage.newest(),
             generations: generation - 1,
             stale: stale(standing),
             cost_usd: lineage.spent().known_cost(),
         };
         let request = &lineage.plan.request;
-        let now = search_file::adjusted(lineage);
+        let now = file::adjusted(lineage);
         print(&format!("it is {now}\n"));
         loop {
             let line =
@@ -198,13 +198,10 @@ impl Person {
                 return None;
             }
             let objective = request.objective.as_deref();
-            let change = search_file::adjustment(&line, objective, &request.fitness);
+            let change = file::adjustment(&line, objective, &request.fitness);
             match change.and_then(|change| used.allow(change)) {
                 Ok(change) => {
-                    print(&format!(
-                        "from now on: {}\n",
-                        search_file::in_words(&change)
-                    ));
+                    print(&format!("from now on: {}\n", file::in_words(&change)));
                     return Some(Answer::Adjust(change));
                 }
                 Err(why) => print(&format!("{why}\n")),

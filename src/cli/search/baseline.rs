@@ -3,8 +3,9 @@
 use super::plan;
 use crate::engine::search::lacking;
 use crate::error::{Error, Result};
-use crate::model::lineage::{Lineage, Measure, Outcome};
-use crate::model::{score, text};
+use crate::model::search::lineage::{Lineage, Measure, Outcome};
+use crate::model::search::score;
+use crate::model::text;
 use crate::session::{Cut, Searching};
 
 /// What a gate that fails is called.

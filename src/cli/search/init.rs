@@ -12,8 +12,8 @@ use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals;
 use crate::model::init::Look;
-use crate::model::lineage::Direction;
-use crate::model::search_file::{self, Bench, DIRECTIONS, NAME, Wishes};
+use crate::model::search::file::{self, Bench, DIRECTIONS, NAME, Wishes};
+use crate::model::search::lineage::Direction;
 use crate::model::{mask, text};
 
 /// The fitness command where none is found and none is said.
@@ -28,11 +28,11 @@ pub fn init(global: &Global, options: &InitOptions) -> Result<u8> {
     }
     refuse_beside_loop(&repo)?;
     let disk = Disk::of(&repo)?;
-    let benches = search_file::benches(&disk);
-    let gates = search_file::gates(&disk);
+    let benches = file::benches(&disk);
+    let gates = file::gates(&disk);
     let wishes = wishes(global, options, (&repo, &disk), &benches)?;
     let has_goals = disk.is_there("GOALS.yaml");
-    let page = search_file::file(&wishes, &benches, &gates, has_goals);
+    let page = file::file(&wishes, &benches, &gates, has_goals);
     understood(&page)?;
     refuse_beside_loop(&repo)?;
     create(&path, page.as_bytes())?;
@@ -88,7 +88,7 @@ fn wishes(
             let head = repo.ready_head().and_then(|(_, base)| repo.tree_of(&base));
             let run =
                 head.map(|tree| super::plan::run_by(repo, std::slice::from_ref(&fitness), &tree));
-            let proposed = search_file::sources(disk.files(), &run.unwrap_or_default());
+            let proposed = file::sources(disk.files(), &run.unwrap_or_default());
             match asks {
                 true => {
                     let question = crate::view::search_question::files(&proposed);
@@ -108,7 +108,7 @@ fn wishes(
 
 /// Refuses to write what could not be read back.
 fn understood(page: &str) -> Result<()> {
-    search_file::read_search(page.as_bytes())
+    file::read_search(page.as_bytes())
         .map(drop)
         .map_err(|problems| {
             let error = goals::to_error(NAME, &problems);
@@ -127,7 +127,7 @@ fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 fn written(wishes: &Wishes, benches: &[Bench], gates: usize) -> String {
     let line = |words: &str| mask::secrets(&text::cut(&text::clean_line(words), 100));
     let mut page = format!("wrote {NAME}\n  fitness    {}\n", line(&wishes.fitness));
-    let guess = search_file::guess(wishes, benches);
+    let guess = file::guess(wishes, benches);
     let guess = guess.map_or(String::new(), |words| {
         format!(" (a guess, {})", line(&words))
     });

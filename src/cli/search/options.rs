@@ -13,9 +13,11 @@ use super::look::options::{
 use crate::cli::complete;
 use crate::cli::options::Progress;
 use crate::cli::options::{agent, at_least_one, attempt, dollars, lendable, one_of, time};
-use crate::model::lineage::{Direction, Id};
 use crate::model::sandbox::{MODES, Mode, Wish};
-use crate::model::search_file::{Asked, Bound, DIRECTIONS, MOST_AT_ONCE, STRATEGIES, StrategyName};
+use crate::model::search::file::{
+    Asked, Bound, DIRECTIONS, MOST_AT_ONCE, STRATEGIES, StrategyName,
+};
+use crate::model::search::lineage::{Direction, Id};
 
 /// `evolve search`.
 #[derive(Debug, Args)]
@@ -305,7 +307,7 @@ fn at_least_two(text: &str) -> Result<u64, String> {
 }
 
 fn finite(text: &str) -> Result<f64, String> {
-    let number = crate::model::score::number(text.trim());
+    let number = crate::model::search::score::number(text.trim());
     number.ok_or_else(|| "write a finite number, as in 3.5 or 1e-6".to_owned())
 }
 

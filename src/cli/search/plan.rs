@@ -14,11 +14,12 @@ use crate::effects::{clock, files, program};
 use crate::engine::search::apply::branches_with;
 use crate::engine::search::commit;
 use crate::error::{Error, Result};
-use crate::model::editable::{self, Editable};
 use crate::model::goals::{self, Goals, MAX_BYTES};
-use crate::model::lineage::{Lineage, Plan, Request};
-use crate::model::search_file::{self, Asked, Bound, StrategyName};
-use crate::model::{lens, mask, text};
+use crate::model::search::editable::{self, Editable};
+use crate::model::search::file::{self, Asked, Bound, StrategyName};
+use crate::model::search::lens;
+use crate::model::search::lineage::{Lineage, Plan, Request};
+use crate::model::{mask, text};
 use crate::search::{dice, overview};
 use crate::session::GoalsFile;
 
@@ -123,12 +124,12 @@ fn no_fitness(options: &SearchOptions) -> Error {
 /// Finds the file: the one that is named, else that of the repository's root if it is there.
 fn find(repo: &Repo, named: Option<&Path>) -> Result<Option<File>> {
     let Some(named) = named else {
-        let path = repo.root.join(search_file::NAME);
+        let path = repo.root.join(file::NAME);
         let is_there = std::fs::symlink_metadata(&path).is_ok();
         return Ok(is_there.then(|| File {
             path,
-            in_repo: Some(search_file::NAME.to_owned()),
-            shown: search_file::NAME.to_owned(),
+            in_repo: Some(file::NAME.to_owned()),
+            shown: file::NAME.to_owned(),
         }));
     };
     let path = current_dir()?.join(named);
@@ -153,7 +154,7 @@ impl File {
                 .hint("put what to search for into a plain file, or name one with --file"));
         }
         let bytes = files::read_bounded(&self.path, MAX_BYTES as u64 + 1)?.unwrap_or_default();
-        search_file::read_search(&bytes).map_err(|problems| goals::to_error(&self.shown, &problems))
+        file::read_search(&bytes).map_err(|problems| goals::to_error(&self.shown, &problems))
     }
 
     /// Refuses a file of the repository that is not in the commit which the search starts from (exit 3).
@@ -234,7 +235,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
             holdout: asked.holdout.clone(),
             benchmarks: asked.benchmarks.unwrap_or(1),
             gate_timeouts_s: BTreeMap::new(),
-            timeout_s: asked.timeout.unwrap_or(search_file::TIMEOUT).as_secs_f64(),
+            timeout_s: asked.timeout.unwrap_or(file::TIMEOUT).as_secs_f64(),
             prepare: asked.prepare.clone(),
             link: asked.link.clone(),
             agent: asked.agent.clone().unwrap_or_default(),
@@ -332,7 +333,7 @@ fn editable(
         .chain(goals.map(|_| "GOALS.yaml".to_owned()))
         .collect();
     let mut protect = asked.protect.clone();
-    protect.extend([search_file::NAME.to_owned()]);
+    protect.extend([file::NAME.to_owned()]);
     let is_named = |path: &String| {
         let mut named = asked.files.iter().map(|file| editable::plain(file));
         named.any(|file| file == path)

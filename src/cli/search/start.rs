@@ -24,12 +24,14 @@ use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
-use crate::model::editable::Editable;
 use crate::model::goals::{Goals, Limits};
 use crate::model::ledger as names;
 use crate::model::limit;
-use crate::model::lineage::{Adjustment, Entry, Id, Lineage, Measure, Note, Request, Why, Word};
 use crate::model::sandbox::Wish;
+use crate::model::search::editable::Editable;
+use crate::model::search::lineage::{
+    Adjustment, Entry, Id, Lineage, Measure, Note, Request, Why, Word,
+};
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site, Slots};
 use crate::view;

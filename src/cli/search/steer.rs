@@ -11,7 +11,7 @@ use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
 use crate::effects::{files, lock, within};
 use crate::error::{Error, Result};
-use crate::model::lineage::{Id, Lineage, Word};
+use crate::model::search::lineage::{Id, Lineage, Word};
 use crate::model::{mask, text};
 
 /// How many searches are named.

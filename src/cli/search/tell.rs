@@ -1,8 +1,8 @@
 //! Tells that a session of a search begins and ends.
 
 use crate::event::Event;
-use crate::model::lineage::Lineage;
-use crate::model::search_view::{Limit, Overview};
+use crate::model::search::lineage::Lineage;
+use crate::model::search::view::{Limit, Overview};
 use crate::search::overview;
 use crate::session::Searching;
 

@@ -13,7 +13,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
 use crate::effects::slot::{Slot, lfs};
 use crate::error::{Error, Result};
-use crate::model::editable::Editable;
+use crate::model::search::editable::Editable;
 
 /// The most bytes of a file that becomes part of an attempt.
 const LARGEST: u64 = 64 << 20;

@@ -9,8 +9,9 @@ use crate::effects::files;
 use crate::effects::papers::{BRIEF_SHOWN, LOG_SHOWN, Paper};
 use crate::effects::search::sample::DOCUMENT_LIMIT;
 use crate::error::{Error, Result};
-use crate::model::search_view::Sampled;
-use crate::model::{mask, score};
+use crate::model::mask;
+use crate::model::search::score;
+use crate::model::search::view::Sampled;
 
 /// An attempt's papers.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::locks::lasting;
 use crate::error::{Error, Result};
-use crate::model::lineage::Id;
+use crate::model::search::lineage::Id;
 
 /// Why a ref is written, in its reflog.
 const NOTE: &str = "evolve: an attempt of a search";

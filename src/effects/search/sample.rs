@@ -11,7 +11,7 @@ use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, 
 use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::error::{Error, Result};
-use crate::model::score::{self, Channel, Score};
+use crate::model::search::score::{self, Channel, Score};
 use crate::model::{mask, text};
 
 /// The most bytes of a log.

@@ -13,7 +13,7 @@ use crate::effects::files::{self, Stamp};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::exact;
-use crate::model::lineage::{Entry, Lineage, Plan};
+use crate::model::search::lineage::{Entry, Lineage, Plan};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
 const LIMIT: u64 = 256 << 20;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::store::Store;
 use crate::effects::files;
 use crate::error::{Error, Result};
-use crate::model::lineage::Word;
+use crate::model::search::lineage::Word;
 
 /// What persons write while a search runs.
 const INBOX: &str = "notes.jsonl";

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::model::lineage::{Adjustment, Lineage};
+use crate::model::search::lineage::{Adjustment, Lineage};
 use crate::session::{Cut, Site};
 
 /// How often it is looked for a STOP file meanwhile.

@@ -14,9 +14,10 @@ use crate::error::{Error, Result};
 use crate::model::agent::{CannotRun, wait};
 use crate::model::gate::AgentEnd;
 use crate::model::lesson::Lesson;
-use crate::model::lineage::{Edited, Id, Lineage, Proposal, Status};
-use crate::model::search_brief::{self, Material};
-use crate::model::{mask, search_call, text};
+use crate::model::search::brief::{self, Material};
+use crate::model::search::call;
+use crate::model::search::lineage::{Edited, Id, Lineage, Proposal, Status};
+use crate::model::{mask, text};
 use crate::search::dice;
 use crate::session::{Cut, Ending, Searching, Slots, resting};
 
@@ -56,9 +57,9 @@ pub fn job(lineage: &Lineage, (id, nth): (Id, usize), max_cost: Option<f64>) -> 
     };
     Ok(Job {
         parents: parents.collect(),
-        brief: search_brief::write(&material),
-        call: format!("{:#}\n", search_call::call(&material, nth)),
-        known: search_brief::known(lineage),
+        brief: brief::write(&material),
+        call: format!("{:#}\n", call::call(&material, nth)),
+        known: brief::known(lineage),
         dice: dice::roll(lineage.plan.seed, id, "edit", nth),
         max_cost: max_cost
             .filter(|most| *most < f64::MAX)
@@ -223,7 +224,7 @@ impl Job {
             commit,
             summary,
             reason,
-            lessons: search_brief::learned(&self.known, id, &run.lessons),
+            lessons: brief::learned(&self.known, id, &run.lessons),
             left_out: found.left_out,
             duration_s: run.report.duration_s,
             tokens: run.report.tokens,

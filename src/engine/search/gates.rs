@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Ground, Inmate};
 use crate::model::goals::{Goal, Goals};
-use crate::model::lineage::Request;
+use crate::model::search::lineage::Request;
 use crate::model::snapshot::CheckResult;
 use crate::model::text;
 use crate::session::{Cut, Site, Slots};

@@ -3,7 +3,7 @@
 
 use super::measure::{self, Bed};
 use crate::error::Result;
-use crate::model::lineage::{Lineage, Measure, Outcome};
+use crate::model::search::lineage::{Lineage, Measure, Outcome};
 use crate::model::slot::lendable;
 use crate::model::text;
 use crate::session::{Cut, Searching, Slots};

@@ -5,8 +5,8 @@ use std::time::Instant;
 use crate::effects::search::sample::{Answer, Place};
 use crate::effects::slot::Slot;
 use crate::error::Error;
-use crate::model::lineage::{Id, Lineage, Measure, Measured, Outcome};
-use crate::model::score::{Channel, Score};
+use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome};
+use crate::model::search::score::{Channel, Score};
 use crate::session::{Cut, Searching, Slots};
 
 /// How many samples of the baseline show whether the fitness command is deterministic (rule S3).

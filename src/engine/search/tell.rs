@@ -1,7 +1,7 @@
 //! Tells whoever watches what goes on in a search: what begins, what is written down, and what follows from that.
 
 use crate::event::Event;
-use crate::model::lineage::{Edited, Entry, Id, Lineage, Measure, Measured, Outcome, Word};
+use crate::model::search::lineage::{Edited, Entry, Id, Lineage, Measure, Measured, Outcome, Word};
 use crate::model::{mask, text};
 use crate::search::standing::{Known, Standing};
 use crate::search::{Task, overview};

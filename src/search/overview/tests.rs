@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::lineage::{Note, Population, Word};
+use crate::model::search::lineage::{Note, Population, Word};
 use crate::search::simulated::{Faults, World, plan};
 
 const FAULTS: Faults = Faults {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::model::report::{Curve, Series, Tone};
-use crate::model::search_view::{Digits, Overview, name};
+use crate::model::search::view::{Digits, Overview, name};
 use crate::model::text::number;
 
 /// A chart, in the units of its own view box.

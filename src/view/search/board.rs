@@ -1,9 +1,9 @@
 //! The leaderboard of a search: its attempts with the best first, the trend of its generations, the way of the winner.
 
 use super::{applied, counted, of_ending, shown, way};
-use crate::model::lens;
-use crate::model::lineage::Operator;
-use crate::model::search_view::{Digits, Overview, Row, in_percent, name, signed};
+use crate::model::search::lens;
+use crate::model::search::lineage::Operator;
+use crate::model::search::view::{Digits, Overview, Row, in_percent, name, signed};
 use crate::model::text::{clean_line, cut};
 use crate::view::search::chart;
 use crate::view::style::{Cell, FAINT, STRONG, columns, paint};

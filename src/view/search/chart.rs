@@ -1,7 +1,7 @@
 //! Scores over attempts, drawn with characters: a dot for what an attempt scored, a line for the best so far. Pure.
 
-use crate::model::lineage::Direction;
-use crate::model::search_view::{Digits, Point};
+use crate::model::search::lineage::Direction;
+use crate::model::search::view::{Digits, Point};
 use crate::view::width::wrapped;
 
 /// How many lines the plot has.

@@ -1,7 +1,7 @@
 //! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
 
 use super::{at_rest, counted, going_on, score, shown, way};
-use crate::model::search_view::{Overview, Row};
+use crate::model::search::view::{Overview, Row};
 use crate::model::text::clean_line;
 use crate::view::history::sparkline;
 use crate::view::style::{BAD, FAINT, GOOD, paint};

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{counted, stale, story};
 use crate::event::Event;
 use crate::model::mask;
-use crate::model::search_view::{Digits, Overview, Row, in_percent};
+use crate::model::search::view::{Digits, Overview, Row, in_percent};
 use crate::model::text::{clean_line, clock, count};
 use crate::model::usage::{Spent, Usage, dollars};
 use crate::view::style::{Cell, FAINT, STRONG};

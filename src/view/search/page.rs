@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::chart::range;
 use super::{counted, score, way};
 use crate::model::report::Figure;
-use crate::model::search_view::{Digits, Entry, Overview, Row, in_percent, name, signed};
+use crate::model::search::view::{Digits, Entry, Overview, Row, in_percent, name, signed};
 use crate::model::text::{clean_line, count};
 use crate::model::{mask, usage};
 use crate::view::report::{self, chart};
@@ -242,7 +242,7 @@ fn tree(overview: &Overview, digits: &Digits) -> Vec<Node> {
             id: row.id,
             called: name(row.id),
             words: node_words(row, digits),
-            tone: crate::model::search_view::tone(row.ending),
+            tone: crate::model::search::view::tone(row.ending),
             is_way: way.contains(&row.id),
             leaves: leaf_words(overview, &leaves),
         });

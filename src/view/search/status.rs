@@ -1,8 +1,8 @@
 //! Where a search stands, as `name  value` lines.
 
 use super::{applied, at_rest, counted, going_on, score, shown, stale, way};
-use crate::model::lineage::Direction;
-use crate::model::search_view::{Limit, Overview};
+use crate::model::search::lineage::Direction;
+use crate::model::search::view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
 use crate::model::usage::dollars;
 use crate::view::style::{GOOD, ODD, paint};

@@ -2,7 +2,7 @@
 
 use super::of_ending;
 use crate::event::Event;
-use crate::model::search_view::{Digits, Generation, Row, made, name, signed};
+use crate::model::search::view::{Digits, Generation, Row, made, name, signed};
 use crate::model::text::{clean_line, count, cut, duration};
 use crate::model::usage::Usage;
 use crate::view::style::{FAINT, GOOD, STRONG, paint};
@@ -187,7 +187,7 @@ pub fn generation(generation: &Generation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::lineage::Operator;
+    use crate::model::search::lineage::Operator;
 
     fn plain(line: &str) -> String {
         anstream::adapter::strip_str(line).to_string()

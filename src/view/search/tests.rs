@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::patch::{FileChange, Patch};
-use crate::model::search_view::{Entry, Sampled};
+use crate::model::search::view::{Entry, Sampled};
 use crate::view::samples;
 
 fn plain(page: &str) -> String {

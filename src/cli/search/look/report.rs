@@ -9,7 +9,7 @@ use crate::cli::options::Global;
 use crate::effects::clock;
 use crate::effects::search::papers;
 use crate::error::Result;
-use crate::model::search_view::{Entry, Row};
+use crate::model::search::view::{Entry, Row};
 use crate::search::overview;
 use crate::view::search::page::{self, Material};
 

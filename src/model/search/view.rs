@@ -5,7 +5,7 @@ mod entry;
 
 use serde::Serialize;
 
-use crate::model::lineage::{Direction, Id, Operator};
+use crate::model::search::lineage::{Direction, Id, Operator};
 use crate::model::usage::Spent;
 
 pub use digits::Digits;

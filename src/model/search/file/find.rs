@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::model::init::{self, Look, Role, has, is_own, json, split, toml};
-use crate::model::lineage::Direction;
 use crate::model::recipes::{MAKEFILES, Rules};
+use crate::model::search::lineage::Direction;
 use crate::model::text;
 
 /// The most of what is found that is told.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::sandbox::Wish;
-use crate::model::search_file;
+use crate::model::search::file;
 
 /// Which way a score is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,7 +182,7 @@ impl Request {
 
     /// Returns the patterns of `protect` that agents are told of: what a person named.
     pub fn told_protect(&self) -> Vec<String> {
-        let is_named = |pattern: &&String| *pattern != search_file::NAME;
+        let is_named = |pattern: &&String| *pattern != file::NAME;
         self.protect.iter().filter(is_named).cloned().collect()
     }
 }

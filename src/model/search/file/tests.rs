@@ -8,7 +8,7 @@ use crate::model::goals::to_error;
 use crate::model::init::Look;
 use crate::model::sandbox::Mode;
 
-const WHOLE: &str = include_str!("../../../tests/formats/v1/search.yaml");
+const WHOLE: &str = include_str!("../../../../tests/formats/v1/search.yaml");
 
 #[track_caller]
 fn refused(text: &str) -> String {

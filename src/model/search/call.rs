@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::model::lens;
-use crate::model::lineage::{Attempt, Id, Word};
 use crate::model::mask;
-use crate::model::search_brief::{Material, lessons};
+use crate::model::search::brief::{Material, lessons};
+use crate::model::search::lens;
+use crate::model::search::lineage::{Attempt, Id, Word};
 
 /// Version of the format.
 const FORMAT: u32 = 1;
@@ -89,9 +89,9 @@ fn masked(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::lineage::{Edited, Entry, Note, Operator, Proposal, Status};
     use crate::model::schema;
-    use crate::model::search_brief::{self, Told, sample};
+    use crate::model::search::brief::{self, Told, sample};
+    use crate::model::search::lineage::{Edited, Entry, Note, Operator, Proposal, Status};
 
     #[test]
     fn an_agent_finds_all_that_is_known_but_the_holdout() {
@@ -109,7 +109,7 @@ mod tests {
             commit: Some("k1".to_owned()),
             summary: Some("a table".to_owned()),
             lessons: vec!["sorting is not the bottleneck".to_owned()],
-            ..search_brief::edited()
+            ..brief::edited()
         };
         for entry in [
             Entry::Attempt(proposal(1)),
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(document["instructions"][0], "leave the parser alone");
         assert_eq!(document["lessons"][0], "sorting is not the bottleneck");
         assert!(!document.to_string().contains("holdout"), "{document}");
-        let brief = search_brief::write(&material);
+        let brief = brief::write(&material);
         assert!(brief.contains("- sorting is not the bottleneck"), "{brief}");
         assert!(
             brief.contains("**caching** (nothing computed twice)"),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Id, Plan};
-use crate::model::score::Channel;
+use crate::model::search::score::Channel;
 
 /// How an attempt is made from its parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::model::goals::nearest;
-use crate::model::lineage::{Adjustment, Id, Lineage, Strategy};
+use crate::model::search::lens;
+use crate::model::search::lineage::{Adjustment, Id, Lineage, Strategy};
 use crate::model::usage::dollars;
-use crate::model::{duration, lens, text};
+use crate::model::{duration, text};
 
 /// What can be adjusted.
 const KEYS: [&str; 7] = [

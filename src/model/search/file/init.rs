@@ -2,7 +2,7 @@
 
 use super::find::Bench;
 use crate::model::init::scalar;
-use crate::model::lineage::Direction;
+use crate::model::search::lineage::Direction;
 use crate::model::text;
 
 /// What goes into the file for sure.

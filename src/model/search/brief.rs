@@ -3,8 +3,9 @@
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::model::lesson::{self, Lesson};
-use crate::model::lineage::{Attempt, Direction, Id, Lineage, Proposal, Word};
-use crate::model::{lens, mask, text};
+use crate::model::search::lens;
+use crate::model::search::lineage::{Attempt, Direction, Id, Lineage, Proposal, Word};
+use crate::model::{mask, text};
 
 /// How many earlier attempts from the same parents are listed, the newest.
 const SIBLINGS: usize = 30;
@@ -115,7 +116,7 @@ pub fn write(material: &Material<'_>) -> String {
         parents, siblings, instructions,
     };
     let text = environment
-        .render_str(include_str!("search_brief.md.j2"), values)
+        .render_str(include_str!("brief.md.j2"), values)
         .expect("BUG: the brief's template is broken");
     mask::secrets(&text)
 }
@@ -171,7 +172,7 @@ fn list(paths: &[String]) -> String {
 /// A search of nothing much.
 #[cfg(test)]
 pub fn sample() -> Lineage {
-    use crate::model::lineage::{Plan, Request, Strategy};
+    use crate::model::search::lineage::{Plan, Request, Strategy};
     Lineage::new(Plan {
         format: 1,
         strategy: Strategy::Climb,
@@ -196,9 +197,9 @@ pub fn sample() -> Lineage {
 
 /// An edit of nothing.
 #[cfg(test)]
-pub fn edited() -> crate::model::lineage::Edited {
-    crate::model::lineage::Edited {
-        status: crate::model::lineage::Status::Unchanged,
+pub fn edited() -> crate::model::search::lineage::Edited {
+    crate::model::search::lineage::Edited {
+        status: crate::model::search::lineage::Status::Unchanged,
         content: None,
         commit: None,
         summary: None,
@@ -214,7 +215,7 @@ pub fn edited() -> crate::model::lineage::Edited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::lineage::{Edited, Entry, Operator};
+    use crate::model::search::lineage::{Edited, Entry, Operator};
 
     #[test]
     fn lessons_are_kept_once_and_the_newest_are_told() {

@@ -9,8 +9,8 @@ mod sources;
 
 use std::time::Duration;
 
-use crate::model::lineage::{Direction, Population, Strategy};
 use crate::model::sandbox::Wish;
+use crate::model::search::lineage::{Direction, Population, Strategy};
 
 pub use adjust::{Used, adjusted, adjustment, in_words};
 pub use find::{Bench, benches, gates};
