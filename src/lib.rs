@@ -40,14 +40,12 @@ pub mod model {
     pub mod audit;
     pub mod brief;
     pub mod check;
-    pub mod compared;
-    pub mod conversion;
     pub mod digest;
     pub mod doctor;
     pub mod duration;
     pub mod exact;
     pub mod gate;
-    pub mod git_config;
+    pub mod git;
     pub mod goals;
     pub mod growth;
     pub mod init;
@@ -56,9 +54,7 @@ pub mod model {
     pub mod limit;
     pub mod mask;
     pub mod measuring;
-    pub mod movement;
     pub mod output;
-    pub mod patch;
     pub mod ratchet;
     pub mod reading;
     mod recipes;
@@ -68,7 +64,6 @@ pub mod model {
     pub mod schema;
     pub mod search;
     pub mod select;
-    pub mod sharing;
     pub mod since;
     pub mod slot;
     pub mod snapshot;
@@ -80,7 +75,6 @@ pub mod model {
     pub mod trajectory;
     pub mod usage;
     pub mod validation;
-    pub mod whose;
     pub mod work;
     pub mod yardstick;
 }

@@ -35,8 +35,9 @@ use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::whose::Whose;
-use crate::model::{digest, exact, git_config};
+use crate::model::git::config;
+use crate::model::git::whose::Whose;
+use crate::model::{digest, exact};
 
 use modules::Known;
 use programs::{Programs, PutBack};
@@ -172,10 +173,7 @@ impl Guarded {
         let places = repo.own_places();
         let folders = settings::folders(&places);
         let texts = texts_of(repo, &folders)?;
-        if texts
-            .iter()
-            .all(|text| git_config::commands(text).is_empty())
-        {
+        if texts.iter().all(|text| config::commands(text).is_empty()) {
             return Ok(Guarded::default());
         }
         let mut bytes = Bytes::new();

@@ -35,7 +35,7 @@ use crate::effects::modes;
 use crate::effects::places::{Places, folder_name};
 use crate::effects::quarantine::{self, Quarantine};
 use crate::error::{Error, Result};
-use crate::model::whose::Whose;
+use crate::model::git::whose::Whose;
 use crate::model::{exact, text};
 
 use copy::{Noted, Purpose};

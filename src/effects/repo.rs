@@ -35,7 +35,7 @@ use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
 use crate::error::{Error, Result};
-use crate::model::sharing::Sharing;
+use crate::model::git::sharing::Sharing;
 use crate::model::{exact, text};
 
 use failure::{broken, oid};

@@ -51,8 +51,8 @@ use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
-use crate::model::compared::Compared;
 use crate::model::gate::{Change, Fate};
+use crate::model::git::compared::Compared;
 use crate::model::{exact, text};
 
 pub use beside::Written;

@@ -1,6 +1,6 @@
 //! One cycle: what was tried and what became of it. Text with ANSI styles.
 
-use crate::model::patch::{FileChange, Patch};
+use crate::model::git::patch::{FileChange, Patch};
 use crate::model::record::{BY_OTHERS, Record};
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};

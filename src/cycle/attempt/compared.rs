@@ -7,8 +7,8 @@ use crate::effects::files;
 use crate::effects::workspace::{Start, When};
 use crate::error::Result;
 use crate::model::check;
-use crate::model::compared::{self, Compared, Refs, Source, Words};
 use crate::model::gate::Suspect;
+use crate::model::git::compared::{self, Compared, Refs, Source, Words};
 use crate::model::yardstick::Yardstick;
 use crate::session::Session;
 

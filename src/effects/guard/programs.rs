@@ -19,7 +19,8 @@ use crate::effects::files;
 use crate::effects::program;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::{check, digest, exact, git_config};
+use crate::model::git::config;
+use crate::model::{check, digest, exact};
 
 /// The most bytes of a program that is put back; of a larger one the digest is remembered.
 const LIMIT: u64 = 4 << 20;
@@ -81,7 +82,7 @@ impl Programs {
         (roots, folders): (&[PathBuf], &[PathBuf]),
         bytes: &mut Bytes,
     ) -> Result<Programs> {
-        let commands = texts.iter().flat_map(|text| git_config::commands(text));
+        let commands = texts.iter().flat_map(|text| config::commands(text));
         let mut search = Search {
             roots,
             ..Search::default()

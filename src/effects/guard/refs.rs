@@ -10,10 +10,10 @@ use std::os::unix::ffi::OsStringExt;
 use super::way::Way;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
-use crate::model::compared::Refs;
 use crate::model::exact;
-use crate::model::movement::Movement;
-use crate::model::whose::Whose;
+use crate::model::git::compared::Refs;
+use crate::model::git::movement::Movement;
+use crate::model::git::whose::Whose;
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";

@@ -16,7 +16,8 @@ use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::{exact, git_config};
+use crate::model::exact;
+use crate::model::git::config;
 
 /// Files of a git directory that are settings.
 const FILES: [&str; 6] = [
@@ -139,7 +140,7 @@ pub fn included_by(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
         }
         let text = files::read_text(&real, LIMIT).unwrap_or_default();
         let folder = file.parent().unwrap_or(&file);
-        for path in git_config::included(&text) {
+        for path in config::included(&text) {
             let path = match path.strip_prefix("~/") {
                 Some(below) => home.join(below),
                 None => folder.join(path),

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use super::settings::Setting;
 use crate::effects::files;
 use crate::error::Result;
-use crate::model::{exact, git_config};
+use crate::model::exact;
+use crate::model::git::config;
 
 /// The file with the paths of repositories that an agent made or changed, each ended by a NUL.
 pub const FILE: &str = "strangers";
@@ -67,8 +68,8 @@ fn odd_setting((git_dir, folder): (&Path, &Path), text: &str) -> Option<String> 
         let place = git_dir.join(path).canonicalize().ok();
         place.is_none() || place != folder.canonicalize().ok()
     };
-    let odd = git_config::not_plain(text).or_else(|| {
-        let named = git_config::worktrees(text);
+    let odd = config::not_plain(text).or_else(|| {
+        let named = config::worktrees(text);
         named
             .iter()
             .any(is_elsewhere)

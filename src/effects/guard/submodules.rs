@@ -16,9 +16,9 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
-use crate::model::movement::{self, ByOthers, Moved};
+use crate::model::git::movement::{self, ByOthers, Moved};
+use crate::model::git::whose::Whose;
 use crate::model::text;
-use crate::model::whose::Whose;
 
 /// HEAD, in the words of git.
 const HEAD: &str = "HEAD";

@@ -18,7 +18,7 @@ use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::places::{self, Places};
 use crate::error::{Error, Result};
-use crate::model::git_config::{self, Setting};
+use crate::model::git::config::{self, Setting};
 use crate::model::{digest, exact};
 
 /// The most bytes of one of these files.
@@ -93,7 +93,7 @@ impl Users {
         };
         Ok(Users {
             files: digests.collect(),
-            config: git_config::written(&settings),
+            config: config::written(&settings),
             attributes: attributes.iter().map(text).collect(),
             excludes: excludes.iter().map(text).collect(),
         })
@@ -198,7 +198,7 @@ fn config_places() -> Vec<PathBuf> {
         }
     };
     let is_set = std::env::var_os("GIT_CONFIG_NOSYSTEM")
-        .is_some_and(|said| git_config::is_true(said.as_bytes()));
+        .is_some_and(|said| config::is_true(said.as_bytes()));
     let of_machine = match is_set {
         true => None,
         false => variable("GIT_CONFIG_SYSTEM").or_else(|| system("config")),

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
-use crate::model::compared::Refs;
 use crate::model::exact;
-use crate::model::whose::Whose;
+use crate::model::git::compared::Refs;
+use crate::model::git::whose::Whose;
 
 /// Refs that nobody but `evolve` writes.
 const OWN: &str = "refs/evolve/";

@@ -14,7 +14,7 @@ use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
-use crate::model::whose::Whose;
+use crate::model::git::whose::Whose;
 use crate::model::{exact, text};
 
 /// The most bytes of a reflog that is looked at.

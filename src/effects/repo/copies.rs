@@ -8,7 +8,8 @@ use git2::{ConfigLevel, ErrorCode, ObjectType};
 use super::failure::{broken, oid};
 use super::{Repo, SYMBOLIC};
 use crate::error::{Error, Result};
-use crate::model::{exact, git_config};
+use crate::model::exact;
+use crate::model::git::config;
 
 /// Settings of a repository that a slot has, too: whose commits they are, and how files are read and written. Where work comes
 /// from and goes to (`remote`, `branch`, `url`) and what would run by itself is left behind.
@@ -42,7 +43,7 @@ pub enum Merged {
 
 impl Repo {
     /// Returns the settings that a slot of this repository has, too, as name and value.
-    pub fn copied_settings(&self) -> Result<Vec<git_config::Setting>> {
+    pub fn copied_settings(&self) -> Result<Vec<config::Setting>> {
         let what = "read the configuration";
         let whole = self.inner.config().map_err(broken(what))?;
         let mut found = Vec::new();

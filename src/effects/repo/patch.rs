@@ -5,8 +5,8 @@ use git2::{Delta, DiffDelta, DiffFindOptions, DiffFormat, Index, Patch as Lines,
 use super::Repo;
 use super::failure::{broken, oid};
 use crate::error::Result;
+use crate::model::git::patch::{FileChange, Patch};
 use crate::model::ledger::is_ledger_path;
-use crate::model::patch::{FileChange, Patch};
 
 impl Repo {
     /// Returns what changed from one tree to another outside the ledger, and so many bytes of the patch, in whole lines.

@@ -17,7 +17,7 @@ use super::failure::{broken, oid};
 use crate::effects::files::{self, Moment};
 use crate::error::{Error, Result};
 use crate::model::exact;
-use crate::model::movement::Movement;
+use crate::model::git::movement::Movement;
 
 /// How a target begins that is another ref.
 pub const SYMBOLIC: &str = "ref:";

@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::unistd::geteuid;
 
 use super::Repo;
-use crate::model::sharing::Sharing;
+use crate::model::git::sharing::Sharing;
 
 /// The bits of a mode that are permissions.
 const MODES: u32 = 0o7777;

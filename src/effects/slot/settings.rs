@@ -9,7 +9,8 @@ use std::path::Path;
 use super::{remove_all, take_over};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::{git_config, slot};
+use crate::model::git::config;
+use crate::model::slot;
 
 /// What only leads astray in a slot: hooks, settings beside the one file, refs and files that stand for other objects, notes
 /// of movements.
@@ -92,7 +93,7 @@ pub fn write_settings(git_dir: &Path, user: &Repo, lent: &[String]) -> Result<()
 /// An index in two parts libgit2 does not read, whatever the user's own settings ask for.
 fn config(user: &Repo) -> Result<String> {
     let mut text = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n\tsplitIndex = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n".to_owned();
-    text.push_str(&git_config::written(&user.copied_settings()?));
+    text.push_str(&config::written(&user.copied_settings()?));
     Ok(text)
 }
 

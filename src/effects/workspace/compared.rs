@@ -10,10 +10,10 @@ use crate::effects::guard::way::Way;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::Result;
-use crate::model::compared::{self, Fate, Other, Refs};
 use crate::model::exact;
-use crate::model::movement::is_fetched;
-use crate::model::whose::Whose;
+use crate::model::git::compared::{self, Fate, Other, Refs};
+use crate::model::git::movement::is_fetched;
+use crate::model::git::whose::Whose;
 
 /// How many of the agent's commits are looked for.
 const COMMITS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Files whose bytes git changes on their way into a commit (`model::conversion`): an agent can leave bytes in one that no
+//! Files whose bytes git changes on their way into a commit (`model::git::conversion`): an agent can leave bytes in one that no
 //! commit holds, and git calls it unchanged. Those that were touched since the start are made what a checkout writes: what is
 //! measured is then what a clone has, and what an undo leaves is what was there.
 
@@ -16,7 +16,7 @@ use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
 use crate::error::{Error, Result};
-use crate::model::conversion::{ATTRIBUTES, Conversion, LineEnds};
+use crate::model::git::conversion::{ATTRIBUTES, Conversion, LineEnds};
 use crate::model::text;
 
 /// A tracked file that somebody touched since the start.

@@ -17,9 +17,9 @@ use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::Result;
-use crate::model::compared::{Compared, Refs};
-use crate::model::movement::Movement;
-use crate::model::whose::Whose;
+use crate::model::git::compared::{Compared, Refs};
+use crate::model::git::movement::Movement;
+use crate::model::git::whose::Whose;
 
 /// The state that a cycle starts from and that an undo goes back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
+use crate::model::git::movement::{self, ByOthers, Moved};
 use crate::model::ledger::is_ledger_path;
-use crate::model::movement::{self, ByOthers, Moved};
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 

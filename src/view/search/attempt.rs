@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{of_ending, score};
-use crate::model::patch::Patch;
+use crate::model::git::patch::Patch;
 use crate::model::search::view::{Digits, Overview, Row, Sampled, name};
 use crate::model::text::{clean_line, duration, some_of};
 use crate::view::cycle::{fact_lines, files, painted, papers, whole};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::patch::{FileChange, Patch};
+use crate::model::git::patch::{FileChange, Patch};
 use crate::model::search::view::{Entry, Sampled};
 use crate::view::samples;
 

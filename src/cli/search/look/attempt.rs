@@ -10,7 +10,7 @@ use crate::effects::search::papers;
 use crate::effects::search::store::FORMAT;
 use crate::engine::search::{commit, lost};
 use crate::error::{Error, Result};
-use crate::model::patch::Patch;
+use crate::model::git::patch::Patch;
 use crate::search::overview;
 use crate::view::search::attempt::{self, Page};
 use crate::view::width;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Row;
-use crate::model::patch::Patch;
+use crate::model::git::patch::Patch;
 use crate::model::report::FileLine;
 use crate::model::{mask, text};
 

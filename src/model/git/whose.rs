@@ -1,6 +1,6 @@
 //! Whose what happens to refs is while an agent works, and where the other value of one is kept. Pure.
 
-use super::digest;
+use crate::model::digest;
 
 /// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
 /// know no paths of any length.
