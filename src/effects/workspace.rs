@@ -5,36 +5,18 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod again;
-mod beside;
-mod built;
-mod compared;
-mod converted;
+mod checks;
 mod copies;
-mod follow;
-mod hidden;
-mod hollow;
+mod index;
 mod land;
-mod later;
 mod leftovers;
 pub mod locks;
-mod moved;
 mod open;
-mod planted;
-mod protected;
-mod put_back;
-mod restat;
-mod restore;
-mod root;
-mod run_by;
-mod sparse;
-mod spread;
-mod staged;
 mod start;
 mod status;
 mod stock;
-mod strays;
 mod submodules;
-mod whole;
+mod undo;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -55,15 +37,15 @@ use crate::model::gate::{Change, Fate};
 use crate::model::git::compared::Compared;
 use crate::model::{exact, text};
 
-pub use beside::Written;
-pub use compared::{HeldRefs, When};
+pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
+pub use index::restat::Whereabouts;
 pub use land::{Landed, Landing};
-pub use later::Later;
-pub use restat::Whereabouts;
-pub use restore::Plan;
 pub use start::{SettingsBack, Start};
 pub use status::WayOut;
+pub use undo::Plan;
+pub use undo::beside::Written;
+pub use undo::later::Later;
 
 /// What the agent left, taken stock of.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
-use super::put_back::Changed;
+use super::undo::put_back::Changed;
 use crate::effects::files::{self, is_beneath};
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};

@@ -1,10 +1,16 @@
 //! Commits what an agent left uncommitted.
 
+pub(super) mod converted;
+pub(super) mod hollow;
+pub(super) mod moved;
+pub(super) mod planted;
+pub(super) mod strays;
+pub(super) mod whole;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::strays::Left;
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
 use crate::effects::git::may_refuse;
@@ -12,6 +18,7 @@ use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
+use strays::Left;
 
 impl Workspace<'_> {
     /// Makes a commit of what the agent left uncommitted. Only if `is_on_branch` the branch moves to it; otherwise the

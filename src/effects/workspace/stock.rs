@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::strays::Left;
+use super::leftovers::strays::Left;
 use super::{Place, Start, Stock, When, Workspace, some_of};
 use crate::effects::files::is_within;
 use crate::effects::repo::{Difference, Head};

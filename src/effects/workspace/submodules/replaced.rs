@@ -15,7 +15,7 @@ use crate::effects::git::may_refuse;
 use crate::effects::guard::modules::{self, Module, submodules};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo, SUBMODULE, hash_blob};
-use crate::effects::workspace::strays::Left;
+use crate::effects::workspace::leftovers::strays::Left;
 use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::exact;

@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::status::ignored_in;
-use super::strays::Left;
-use super::{Start, Workspace};
 use crate::effects::quarantine::Quarantine;
+use crate::effects::workspace::leftovers::strays::Left;
+use crate::effects::workspace::status::ignored_in;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::ledger;
 use crate::model::yardstick::Protection;
@@ -137,7 +137,11 @@ impl Workspace<'_> {
 
     /// Names the protected files that git does not track and that are not what they were, and those that came: these go to the
     /// quarantine. The others are put back when the cycle is settled.
-    pub(super) fn look_at_protected(&self, start: &Start, left: &mut Left) -> Result<()> {
+    pub(in crate::effects::workspace) fn look_at_protected(
+        &self,
+        start: &Start,
+        left: &mut Left,
+    ) -> Result<()> {
         let protection = start.kept.protection();
         if protection.is_empty() {
             return Ok(());
@@ -163,7 +167,10 @@ impl Workspace<'_> {
 
     /// Returns the ignored files that are protected and were not there, and whether there may be more; none where there were too
     /// many before to be told apart.
-    pub(super) fn new_protected(&self, start: &Start) -> Result<(Vec<Vec<u8>>, bool)> {
+    pub(in crate::effects::workspace) fn new_protected(
+        &self,
+        start: &Start,
+    ) -> Result<(Vec<Vec<u8>>, bool)> {
         if start.kept.is_protection_cut {
             return Ok((Vec::new(), false));
         }

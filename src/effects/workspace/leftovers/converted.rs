@@ -8,13 +8,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::restat::{self, LISTING, Untouched};
-use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
+use crate::effects::workspace::index::restat::{self, LISTING, Untouched};
+use crate::effects::workspace::{Start, Workspace, ended, some_of};
 use crate::error::{Error, Result};
 use crate::model::git::conversion::{ATTRIBUTES, Conversion, LineEnds};
 use crate::model::text;
@@ -33,7 +33,7 @@ impl Workspace<'_> {
     /// checkout of the index would write; names them, but for those in which only line ends were others. Their earlier bytes, which
     /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays. `listed` is what the index
     /// lists, where that is known by now.
-    pub(super) fn write_converted(
+    pub(in crate::effects::workspace) fn write_converted(
         &self,
         start: &Start,
         untouched: &Untouched,

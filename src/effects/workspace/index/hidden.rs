@@ -9,14 +9,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
 use super::restat::Whereabouts;
-use super::status::{self, Status};
-use super::submodules::Home;
-use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
+use crate::effects::workspace::status::{self, Status};
+use crate::effects::workspace::submodules::Home;
+use crate::effects::workspace::{Start, Workspace, ended};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -164,7 +164,11 @@ impl Workspace<'_> {
     }
 
     /// Sets marks of files; in a submodule that git may not go into there is nothing to set.
-    pub(super) fn set_flags(&self, flags: &[&str], paths: &[Vec<u8>]) -> Result<()> {
+    pub(in crate::effects::workspace) fn set_flags(
+        &self,
+        flags: &[&str],
+        paths: &[Vec<u8>],
+    ) -> Result<()> {
         let known = self.repo.modules.known().into_keys();
         let known = known.map(|name| [&exact::encode(&name)[..], b"/"].concat());
         let known: Vec<Vec<u8>> = known.collect();
@@ -274,7 +278,7 @@ impl Workspace<'_> {
     }
 
     /// Says whether there are patterns of what a sparse checkout holds.
-    pub(super) fn has_sparse_patterns(&self) -> bool {
+    pub(in crate::effects::workspace) fn has_sparse_patterns(&self) -> bool {
         let patterns = self.repo.git_dir().join("info/sparse-checkout");
         fs::symlink_metadata(patterns).is_ok()
     }
@@ -349,7 +353,7 @@ fn heeds_modes(git: &Git) -> bool {
 }
 
 /// Says whether a working tree does not hold every tracked file.
-pub(super) fn is_sparse(git: &Git) -> bool {
+pub(in crate::effects::workspace) fn is_sparse(git: &Git) -> bool {
     let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
     git.run(&sparse).is_ok_and(|is| is == b"true\n")
 }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::{Workspace, ended};
 use crate::effects::repo::{Entry, Indexed};
+use crate::effects::workspace::{Workspace, ended};
 use crate::error::Result;
 use crate::model::ledger;
 
@@ -15,7 +15,10 @@ impl Workspace<'_> {
     /// Notes the ledger's files in the index; says whether it has just what is `wanted` there afterwards, and the files' times.
     ///
     /// What a filter of the user's makes of a file is no matter: the ids are compared. So is a file that was changed meanwhile.
-    pub(super) fn follow_ledger(&self, wanted: &[(String, Entry)]) -> Result<bool> {
+    pub(in crate::effects::workspace) fn follow_ledger(
+        &self,
+        wanted: &[(String, Entry)],
+    ) -> Result<bool> {
         let paths = wanted.iter().map(|(path, _)| path.as_bytes().to_vec());
         let paths = ended(&paths.collect::<Vec<_>>());
         // What a sparse checkout leaves out is not gone.

@@ -7,15 +7,15 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::status::ignored_in;
-use super::{Start, Workspace, some_of};
+use crate::effects::workspace::status::ignored_in;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::text;
 
 impl Workspace<'_> {
     /// Removes hollow folders that were not there before the agent, or that had files which `tip` no longer holds; says which.
     /// `seen` are all folders of the tree, `left` the paths of files that are gone since the start.
-    pub(super) fn clear_hollow(
+    pub(in crate::effects::workspace) fn clear_hollow(
         &self,
         start: &Start,
         seen: Vec<PathBuf>,

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use super::status::Status;
-use super::{Start, Workspace, some_of};
 use crate::effects::quarantine::Quarantine;
+use crate::effects::workspace::status::Status;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::ledger;
 

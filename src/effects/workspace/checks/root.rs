@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Workspace;
+use crate::effects::workspace::Workspace;
 use crate::model::check::Root;
 use crate::model::goals::Goals;
 
@@ -12,7 +12,7 @@ const ENDS: &str = " \t\r\n\"'`;&|()<>=:,{}$*?[";
 impl Workspace<'_> {
     /// Returns the names of this tree's root, and those of the user's where this is a copy: those that are known of it, and those in
     /// the checks of `goals` that lead there by way of links.
-    pub(super) fn root_as_named(&self, goals: &Goals) -> Root {
+    pub(in crate::effects::workspace) fn root_as_named(&self, goals: &Goals) -> Root {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let mut names = Vec::new();
         for root in [&self.repo.root, &self.repo.home] {

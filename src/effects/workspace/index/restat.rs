@@ -7,23 +7,23 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::submodules::Home;
-use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
+use crate::effects::workspace::submodules::Home;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
 const SLACK: i64 = 2;
 /// Lists the index, as in `H 100644 <id> 0<tab>path`, each ended by a NUL.
-pub(super) const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
+pub(in crate::effects::workspace) const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 /// How many files it takes until a second thread pays.
 const MANY: usize = 2_000;
 
 /// What came of looking anew.
 #[derive(Debug, Default)]
-pub(super) struct Distrusted {
+pub(in crate::effects::workspace) struct Distrusted {
     /// The index had to be made anew.
     pub is_mended: bool,
     /// What was done.
@@ -45,7 +45,7 @@ pub struct Whereabouts {
 
 impl Whereabouts {
     /// Notes where a tracked file lies, one after the other in the order of the index.
-    pub(super) fn add(&mut self, path: &[u8], seen: Seen) {
+    pub(in crate::effects::workspace) fn add(&mut self, path: &[u8], seen: Seen) {
         self.paths.extend_from_slice(path);
         self.paths.push(0);
         self.places.push(seen.place);
@@ -58,7 +58,9 @@ impl Whereabouts {
     }
 
     /// Returns what says of one path after the other, in the order of the index, device and inode of what lay there.
-    pub(super) fn places_in_turn(&self) -> impl FnMut(&[u8]) -> Option<(u64, u64)> {
+    pub(in crate::effects::workspace) fn places_in_turn(
+        &self,
+    ) -> impl FnMut(&[u8]) -> Option<(u64, u64)> {
         let paths = self.paths.split(|byte| *byte == 0);
         let mut all = paths.zip(&self.places).peekable();
         move |path| {
@@ -71,7 +73,7 @@ impl Whereabouts {
 
 /// Paths in the order of the index, each ended by a NUL.
 #[derive(Debug, Default)]
-pub(super) struct Untouched(Vec<u8>);
+pub(in crate::effects::workspace) struct Untouched(Vec<u8>);
 
 impl Untouched {
     fn add(&mut self, path: &[u8]) {
@@ -80,7 +82,7 @@ impl Untouched {
     }
 
     /// Returns what says of one path after the other, in the order of the index, whether it is one of them.
-    pub(super) fn in_turn(&self) -> impl FnMut(&[u8]) -> bool {
+    pub(in crate::effects::workspace) fn in_turn(&self) -> impl FnMut(&[u8]) -> bool {
         let mut all = self.0.split(|byte| *byte == 0).peekable();
         move |path| {
             while all.next_if(|one| *one < path).is_some() {}
@@ -93,7 +95,10 @@ impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
     /// Those that were shut by a mode since are open to their owner then.
-    pub(super) fn distrust_index(&self, start: &Start) -> Result<Distrusted> {
+    pub(in crate::effects::workspace) fn distrust_index(
+        &self,
+        start: &Start,
+    ) -> Result<Distrusted> {
         let (mut notes, listed) = match self.repo.git.run(&LISTING) {
             Ok(listed) => (Vec::new(), listed),
             Err(cause) => match self.mend_index(start)? {
@@ -142,7 +147,7 @@ impl Workspace<'_> {
     }
 
     /// Does the same inside submodules that git may go into, by the age of their files alone.
-    pub(super) fn distrust_within(&self, start: &Start) -> Result<()> {
+    pub(in crate::effects::workspace) fn distrust_within(&self, start: &Start) -> Result<()> {
         for Home { git, folder } in self.homes_within() {
             let listed = git.run(&LISTING)?;
             let folder = self.repo.root.join(OsStr::from_bytes(&folder));
@@ -195,7 +200,7 @@ impl Workspace<'_> {
 
 /// Returns what says of one file after the other, in the order of the index, whether it was touched since the start, or is another
 /// one than lay there. After a crash that is told by the folders as they are `known`: a file that is moved by itself is dated anew.
-pub(super) fn fresh(
+pub(in crate::effects::workspace) fn fresh(
     (start, known): (&Start, &Folders),
     root: &Path,
 ) -> impl FnMut(&[u8], Seen) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use super::Workspace;
+use crate::effects::workspace::Workspace;
 use crate::effects::{files, program};
 use crate::model::check::{self, Used};
 use crate::model::goals::Goals;
@@ -34,7 +34,7 @@ impl Workspace<'_> {
 
     /// Returns the links on the way to a file and what they lead to, each by its real place; nothing where none of them is a link, or
     /// they lead outside.
-    pub(super) fn leads_to(&self, file: &str) -> Vec<String> {
+    pub(in crate::effects::workspace) fn leads_to(&self, file: &str) -> Vec<String> {
         let way = self.way_to(file);
         let is_inside = !way.links.is_empty() && way.end.is_some();
         let all = way.links.into_iter().chain(way.end);

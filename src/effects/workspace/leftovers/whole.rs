@@ -5,13 +5,13 @@
 
 use std::fs;
 
-use super::{Start, Workspace};
 use crate::effects::files;
 use crate::effects::git::may_refuse;
 use crate::effects::guard::way::{displace, excludes};
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Standing;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 
 /// Reads all of the index, and lists nothing of it.

@@ -1,6 +1,11 @@
 //! The undo: one commit whose content is the start's, and a working tree that follows it. Whatever stands in the way and
 //! is neither the agent's nor the start's version goes to the quarantine.
 
+pub mod beside;
+pub mod later;
+pub(super) mod put_back;
+mod spread;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -9,9 +14,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::beside::is_attributes;
-use super::hidden::is_sparse;
-use super::restat::Untouched;
+use super::index::hidden::is_sparse;
+use super::index::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
@@ -24,6 +28,7 @@ use crate::effects::repo::{Commit, Difference, Entry, SUBMODULE, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::ledger::{self, is_ledger_path};
 use crate::model::{mask, text};
+use beside::is_attributes;
 
 /// An undo that has been decided and is carried out step by step; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,12 +6,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::strays::Left;
-use super::{Start, Workspace, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::keep::{self, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::watch;
+use crate::effects::workspace::leftovers::strays::Left;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::check;
 use crate::model::goals::Goals;
@@ -23,7 +23,7 @@ const MOST_LINKS: usize = 40;
 
 /// The way to a file.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(in crate::effects::workspace) struct Way {
     /// The links on it, each by its real place below the root.
     pub links: Vec<String>,
     /// Where it leads below the root; none if that is elsewhere, or no text.
@@ -56,7 +56,12 @@ impl Workspace<'_> {
 
     /// Takes away what checks run and was not there before the agent, and what that leads to: ignored by git or no text, and not in
     /// the agent's commits up to `tip`. Checks build theirs; in a commit it would be frozen from then on.
-    pub(super) fn take_unbuilt(&self, start: &Start, tip: &str, left: &mut Left) -> Result<()> {
+    pub(in crate::effects::workspace) fn take_unbuilt(
+        &self,
+        start: &Start,
+        tip: &str,
+        left: &mut Left,
+    ) -> Result<()> {
         let root = &self.repo.root;
         let unbuilt = start.kept.unbuilt(root).into_iter();
         let found: Vec<_> = unbuilt.flat_map(String::from_utf8).collect();
@@ -113,7 +118,7 @@ impl Workspace<'_> {
     }
 
     /// Follows the way to a file, link by link.
-    pub(super) fn way_to(&self, file: &str) -> Way {
+    pub(in crate::effects::workspace) fn way_to(&self, file: &str) -> Way {
         let root = &self.repo.root;
         let parts = |path: &Path| -> Vec<OsString> {
             let named = path.components().filter(|part| *part != Component::CurDir);

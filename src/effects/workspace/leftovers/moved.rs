@@ -7,17 +7,22 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
-use super::{Start, Workspace, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::{Error, Result};
 use crate::model::{ledger, text};
 
 impl Workspace<'_> {
     /// Puts back what was moved to where a commit has it, or would. Where something else stands in its old place, it goes to the
     /// quarantine. `tip` is the agent's newest commit.
-    pub(super) fn bring_back(&self, start: &Start, tip: &str, left: &mut Left) -> Result<()> {
+    pub(in crate::effects::workspace) fn bring_back(
+        &self,
+        start: &Start,
+        tip: &str,
+        left: &mut Left,
+    ) -> Result<()> {
         let astray = start.kept.astray(&self.repo.root);
         if astray.is_empty() {
             return Ok(());

@@ -7,11 +7,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{Start, Workspace, ended as ended_each, staged};
 use crate::effects::ended;
 use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Difference;
+use crate::effects::workspace::index::staged;
+use crate::effects::workspace::{Start, Workspace, ended as ended_each};
 use crate::error::Result;
 use crate::model::aftermath::{Ruling, Touch, rule};
 use crate::model::ledger::is_ledger_path;

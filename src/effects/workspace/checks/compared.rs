@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Start, Workspace, some_of};
 use crate::effects::guard::refs;
 use crate::effects::guard::way::Way;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::git::compared::{self, Fate, Other, Refs};

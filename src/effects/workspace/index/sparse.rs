@@ -4,15 +4,19 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Start, Workspace, ended, some_of};
 use crate::effects::git::may_refuse;
+use crate::effects::workspace::{Start, Workspace, ended, some_of};
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
 
 impl Workspace<'_> {
     /// Checks out the tracked files again that were there when the cycle began, are gone, and are marked as left out in the index
     /// as it is `listed` (`restat::LISTING`). Says which.
-    pub(super) fn bring_in(&self, start: &Start, listed: &[u8]) -> Result<Option<String>> {
+    pub(in crate::effects::workspace) fn bring_in(
+        &self,
+        start: &Start,
+        listed: &[u8],
+    ) -> Result<Option<String>> {
         let Some(whereabouts) = &start.whereabouts else {
             return Ok(None);
         };

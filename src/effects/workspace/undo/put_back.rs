@@ -6,13 +6,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use super::{Workspace, ended};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::Git;
 use crate::effects::keep;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
+use crate::effects::workspace::{Workspace, ended};
 use crate::error::Result;
 
 /// How many paths are asked about at once.
@@ -23,16 +23,16 @@ const EXECUTABLE: &str = "100755";
 
 /// A version of a file that git knows.
 #[derive(Debug)]
-pub(super) struct Version {
+pub(in crate::effects::workspace) struct Version {
     pub mode: String,
     pub id: String,
 }
 
 /// Versions by path; of one that is in conflict there are several.
-pub(super) type Versions = HashMap<Vec<u8>, Vec<Version>>;
+pub(in crate::effects::workspace) type Versions = HashMap<Vec<u8>, Vec<Version>>;
 
 /// A repository with changed files: this one, or a submodule.
-pub(super) struct Changed<'a> {
+pub(in crate::effects::workspace) struct Changed<'a> {
     /// Its git.
     pub git: &'a Git,
     /// Its folder below the root of the working tree, with a slash at the end; empty for the root itself.
@@ -63,7 +63,7 @@ impl Workspace<'_> {
 
     /// Makes these paths what HEAD has. What was only staged is kept, too; a file that HEAD does not have is taken out of the index
     /// and stays, and so does a folder of a submodule.
-    pub(super) fn put_back_changed(
+    pub(in crate::effects::workspace) fn put_back_changed(
         &self,
         changed: &Changed<'_>,
         quarantine: &mut Quarantine,

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use super::put_back::Changed;
-use super::status::{self, Status};
-use super::{Start, Workspace, some_of};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::workspace::status::{self, Status};
+use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 
 /// What is put back of tracked files that were written to while the goals of one cycle were measured, however often that is.
@@ -27,7 +27,7 @@ impl Written {
 
 /// What was put back.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(in crate::effects::workspace) struct Beside {
     /// The files.
     names: Vec<String>,
     /// Those that still have changes.
@@ -61,7 +61,7 @@ impl Beside {
 impl Workspace<'_> {
     /// Makes tracked files and the index what HEAD has, hidden changes and those inside submodules included. Looks once where there
     /// is nothing to do. A merge or the like that is in progress is nobody's but the user's, and stays.
-    pub(super) fn put_back_beside(
+    pub(in crate::effects::workspace) fn put_back_beside(
         &self,
         start: &Start,
         quarantine: &mut Quarantine,
@@ -155,6 +155,6 @@ impl Workspace<'_> {
 const ATTRIBUTES: &str = ".gitattributes";
 
 /// Says whether a path is such a file.
-pub(super) fn is_attributes(path: &[u8]) -> bool {
+pub(in crate::effects::workspace) fn is_attributes(path: &[u8]) -> bool {
     path.ends_with(ATTRIBUTES.as_bytes())
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use super::status::ignored_in;
 use super::strays::Left;
-use super::{Start, Workspace};
 use crate::effects::files::{is_beneath, is_within};
 use crate::effects::guard::modules::submodules;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::workspace::status::ignored_in;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -27,7 +27,7 @@ enum Folder {
 impl Workspace<'_> {
     /// Moves what is called `.git` and came anew out of folders with files of this repository: they are measured and committed
     /// like all others then. Returns those in new folders.
-    pub(super) fn clear_planted(
+    pub(in crate::effects::workspace) fn clear_planted(
         &self,
         start: &Start,
         repositories: Vec<String>,

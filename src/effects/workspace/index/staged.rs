@@ -1,17 +1,20 @@
 //! The tree of what is staged. In a large repository git would write the whole index again to say it, because it notes
 //! down what it found out about each folder.
 
-use super::Workspace;
 use super::restat::LISTING;
 use crate::effects::parallel::side_by_side;
 use crate::effects::repo::{Difference, Entry};
+use crate::effects::workspace::Workspace;
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
 
 impl Workspace<'_> {
     /// Returns the tree of what is staged, but with the ledger of `tip`, a tree: its files are never the agent's to commit. With it
     /// comes what the index lists, where it was not written for that.
-    pub(super) fn staged_tree(&self, tip: &str) -> Result<(String, Option<Vec<u8>>)> {
+    pub(in crate::effects::workspace) fn staged_tree(
+        &self,
+        tip: &str,
+    ) -> Result<(String, Option<Vec<u8>>)> {
         let git = &self.repo.git;
         let arguments = [
             "diff-index",

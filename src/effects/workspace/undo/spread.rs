@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Start, Workspace};
 use crate::effects::guard::refs;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::text;
@@ -18,7 +18,11 @@ const SHORT: usize = 10;
 impl Workspace<'_> {
     /// Names each branch and tag, but for the branch that is worked on, that was moved to commits of the undone work or made there,
     /// with the command that takes them out. Nothing where it is not known what was there before.
-    pub(super) fn note_spread(&self, start: &Start, tip: &str) -> Result<Vec<String>> {
+    pub(in crate::effects::workspace) fn note_spread(
+        &self,
+        start: &Start,
+        tip: &str,
+    ) -> Result<Vec<String>> {
         let Some(before) = start.guarded.refs(self.repo)? else {
             return Ok(Vec::new());
         };
