@@ -5,6 +5,7 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod again;
+mod change;
 mod checks;
 mod copies;
 mod index;
@@ -12,6 +13,7 @@ mod land;
 mod leftovers;
 pub mod locks;
 mod open;
+mod others;
 mod start;
 mod status;
 mod stock;

@@ -38,43 +38,79 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
         leftovers::end(&journal.session)?;
     }
     diary.note_end(&mut journal)?;
-    let workspace = Workspace { repo };
-    if let (Some(start), None) = (&journal.start, &journal.slot) {
-        let opened = start.open(&repo.own_places(), &repo.root);
-        for note in &opened {
-            events.note(note.clone());
-        }
-        if let (Some(record), Phase::Agent | Phase::Undoing) = (&mut journal.record, journal.phase)
-        {
-            record.notes.extend(opened);
-        }
-    }
+    open_again(repo, &mut journal, events);
     mend_place(repo, &mut journal)?;
     refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
-    if let Some(start) = &journal.start {
-        let changed = start.hold_users(repo)?;
-        if let (Some(record), Phase::Agent) = (&mut journal.record, journal.phase) {
-            let is_new = |note: &String| !record.notes.contains(note);
-            let changed: Vec<_> = changed.into_iter().filter(is_new).collect();
-            record.notes.extend(changed);
-        }
-        if !start.users.is_empty() {
-            let _ = repo.users.set(start.users.clone());
-        }
+    hold_users(repo, &mut journal)?;
+    clear_way((repo, diary), &mut journal, events)?;
+    let (said, ending) = settle((repo, diary), journal, events)?;
+    // The copy first: a cycle that is settled must not be found there again.
+    if let Ok(mirror) = Mirror::of(&repo.own_places()) {
+        mirror.note_settled()?;
     }
-    if let (Some(start), None) = (&journal.start, &journal.slot) {
-        repo.modules
-            .know(workspace.ground(), start.guarded.modules());
+    diary.clear()?;
+    events.note(said);
+    Ok(ending)
+}
+
+/// Opens what an agent shut by its modes, and says so.
+fn open_again(repo: &Repo, journal: &mut Journal, events: &Events) {
+    let (Some(start), None) = (&journal.start, &journal.slot) else {
+        return;
+    };
+    let opened = start.open(&repo.own_places(), &repo.root);
+    for note in &opened {
+        events.note(note.clone());
     }
-    if let (Some(start), None) = (&journal.start, &journal.slot) {
-        let mut notes = workspace.clear_pipes(start)?;
-        notes.extend(aftermath::keep_apart((repo, diary), &mut journal)?);
-        match (&mut journal.record, journal.phase) {
-            (Some(record), Phase::Agent | Phase::Undoing) => record.notes.extend(notes),
-            _ => notes.into_iter().for_each(|note| events.note(note)),
-        }
+    if let (Some(record), Phase::Agent | Phase::Undoing) = (&mut journal.record, journal.phase) {
+        record.notes.extend(opened);
     }
+}
+
+/// Puts back what git keeps for the user beside the branch, and has git work as he has it set.
+fn hold_users(repo: &Repo, journal: &mut Journal) -> Result<()> {
+    let Some(start) = &journal.start else {
+        return Ok(());
+    };
+    let changed = start.hold_users(repo)?;
+    if let (Some(record), Phase::Agent) = (&mut journal.record, journal.phase) {
+        let is_new = |note: &String| !record.notes.contains(note);
+        let changed: Vec<_> = changed.into_iter().filter(is_new).collect();
+        record.notes.extend(changed);
+    }
+    if !start.users.is_empty() {
+        let _ = repo.users.set(start.users.clone());
+    }
+    if journal.slot.is_none() {
+        let workspace = Workspace { repo };
+        let modules = start.guarded.modules();
+        repo.modules.know(workspace.ground(), modules);
+    }
+    Ok(())
+}
+
+/// Takes pipes out of git's way, and puts aside what came later than the dead session.
+fn clear_way((repo, diary): (&Repo, &Diary), journal: &mut Journal, events: &Events) -> Result<()> {
+    let (Some(start), None) = (&journal.start, &journal.slot) else {
+        return Ok(());
+    };
+    let mut notes = Workspace { repo }.clear_pipes(start)?;
+    notes.extend(aftermath::keep_apart((repo, diary), journal)?);
+    match (&mut journal.record, journal.phase) {
+        (Some(record), Phase::Agent | Phase::Undoing) => record.notes.extend(notes),
+        _ => notes.into_iter().for_each(|note| events.note(note)),
+    }
+    Ok(())
+}
+
+/// Settles the cycle of the journal by how far it had come. Returns that in one sentence, and an ending if a person has to look.
+fn settle(
+    (repo, diary): (&Repo, &Diary),
+    mut journal: Journal,
+    events: &Events,
+) -> Result<(String, Option<Ending>)> {
+    let workspace = Workspace { repo };
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing | Phase::Recording, Some(start), Some(record))
@@ -146,13 +182,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             format!("{what} of a session that died had changed nothing yet; it is done again")
         }
     };
-    // The copy first: a cycle that is settled must not be found there again.
-    if let Ok(mirror) = Mirror::of(&repo.own_places()) {
-        mirror.note_settled()?;
-    }
-    diary.clear()?;
-    events.note(said);
-    Ok(ending)
+    Ok((said, ending))
 }
 
 /// Gives untracked files back that checks of a dead session removed. To be done when none of them runs any more.

@@ -1,5 +1,6 @@
 //! Where a repository stands, as text for people.
 
+use crate::model::record::Record;
 use crate::model::sandbox::Available;
 use crate::model::status::{Now, Searching, Status};
 use crate::model::text::{clean_line, cut, number, passing, shell_word};
@@ -44,140 +45,116 @@ const NAMES: usize = 11;
 
 /// Returns the status as a page of `name  value` lines.
 pub fn page(status: &Status, width: Option<usize>) -> String {
-    let mut page = String::new();
-    let mut line = |name: &str, value: String| {
-        let lines = hanging(&format!("{name:<NAMES$}{value}"), NAMES, width);
-        page.push_str(&format!("{}\n", lines.join("\n")));
-    };
+    let mut rows = vec![
+        ("repository", place(status)),
+        ("goals", goals(status)),
+        ("session", session(status)),
+    ];
+    let now = status.now.as_ref();
+    rows.extend(now.map(|now| ("now", clean_line(&doing(now)))));
+    let search = status.search.as_ref();
+    rows.extend(search.map(|search| ("search", paint(GOOD, &searching(search)))));
+    rows.push(("protected", clean_line(&status.protections.line())));
+    let sandboxes: Vec<String> = status.sandboxes.iter().map(sandbox).collect();
+    rows.push(("sandboxes", sandboxes.join("; ")));
+    rows.extend(in_the_way(status));
+    rows.push(("score", score(status) + &scored(status)));
+    rows.push(("cycles", status.cycles.to_string()));
+    let newest = status.newest.as_ref();
+    rows.extend(newest.map(|newest| ("newest", what_became(newest))));
+    rows.extend(passed_over(status));
+    let queue = &status.queue;
+    let (open, aside, off) = (queue.open, queue.set_aside, queue.off());
+    rows.push(("queue", format!("{open} open, {aside} set aside, {off}")));
+    let problems = status.problems.iter();
+    rows.extend(problems.map(|problem| ("problem", paint(ODD, &clean_line(problem)))));
+    let lines = rows
+        .iter()
+        .flat_map(|(name, value)| hanging(&format!("{name:<NAMES$}{value}"), NAMES, width));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Says where the repository is, and on which branch.
+fn place(status: &Status) -> String {
     let branch = status.branch.as_deref().map_or("detached HEAD", |branch| {
         branch.strip_prefix("refs/heads/").unwrap_or(branch)
     });
-    line(
-        "repository",
-        format!(
-            "{} on {}",
-            clean_line(&status.repository),
-            clean_line(branch)
-        ),
-    );
-    line(
-        "goals",
-        match (status.goals_total, &status.no_goals) {
-            (Some(total), _) => total.to_string(),
-            (None, Some((file, false))) => {
-                let none = format!("none: there is no {}", clean_line(file));
-                let named = named(file);
-                paint(ODD, &format!("{none}; `evolve init{named}` writes one"))
-            }
-            (None, Some((file, true))) => {
-                let broken = format!("{} cannot be read", clean_line(file));
-                let named = named(file);
-                paint(BAD, &format!("{broken}; `evolve validate{named}` says why"))
-            }
-            (None, None) => paint(BAD, "they cannot be read; `evolve validate` says why"),
-        },
-    );
-    line(
-        "session",
-        match &status.session {
-            Some(running) => paint(
-                GOOD,
-                &format!(
-                    "at work, process {} since {}",
-                    running.pid,
-                    clean_line(&running.started_at)
-                ),
-            ),
-            None => "none".to_owned(),
-        },
-    );
-    if let Some(now) = &status.now {
-        line("now", clean_line(&doing(now)));
+    let (repository, branch) = (clean_line(&status.repository), clean_line(branch));
+    format!("{repository} on {branch}")
+}
+
+/// Says how many goals there are, or why that is not known.
+fn goals(status: &Status) -> String {
+    match (status.goals_total, &status.no_goals) {
+        (Some(total), _) => total.to_string(),
+        (None, Some((file, false))) => {
+            let none = format!("none: there is no {}", clean_line(file));
+            let named = named(file);
+            paint(ODD, &format!("{none}; `evolve init{named}` writes one"))
+        }
+        (None, Some((file, true))) => {
+            let broken = format!("{} cannot be read", clean_line(file));
+            let named = named(file);
+            paint(BAD, &format!("{broken}; `evolve validate{named}` says why"))
+        }
+        (None, None) => paint(BAD, "they cannot be read; `evolve validate` says why"),
     }
-    if let Some(search) = &status.search {
-        line("search", paint(GOOD, &searching(search)));
-    }
-    line("protected", clean_line(&status.protections.line()));
-    let sandboxes = status.sandboxes.iter();
-    let sandboxes: Vec<String> = sandboxes.map(sandbox).collect();
-    line("sandboxes", sandboxes.join("; "));
+}
+
+fn session(status: &Status) -> String {
+    let Some(running) = &status.session else {
+        return "none".to_owned();
+    };
+    let since = clean_line(&running.started_at);
+    let words = format!("at work, process {} since {since}", running.pid);
+    paint(GOOD, &words)
+}
+
+/// Says what keeps a session from beginning, or makes it begin with something else.
+fn in_the_way(status: &Status) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
     if let Some(path) = &status.kill {
-        line(
-            "KILL",
-            paint(
-                BAD,
-                &format!(
-                    "{} — `evolve stop --off --kill` takes it away",
-                    clean_line(path)
-                ),
-            ),
-        );
+        let path = clean_line(path);
+        let words = format!("{path} — `evolve stop --off --kill` takes it away");
+        rows.push(("KILL", paint(BAD, &words)));
     }
     if let Some(words) = &status.stop {
         let words = match words.is_empty() {
-            true => "asked for",
-            false => words,
+            true => "asked for".to_owned(),
+            false => clean_line(words),
         };
-        line(
-            "STOP",
-            paint(
-                ODD,
-                &format!("{} — `evolve stop --off` takes it away", clean_line(words)),
-            ),
-        );
+        let words = format!("{words} — `evolve stop --off` takes it away");
+        rows.push(("STOP", paint(ODD, &words)));
     }
     if let Some(cycle) = status.interrupted_cycle {
-        line(
-            "unsettled",
-            paint(
-                ODD,
-                &format!(
-                    "cycle {cycle} was cut short; the next run undoes it first, and tells what you changed here since from it"
-                ),
-            ),
-        );
-    }
-    line("score", score(status) + &scored(status));
-    line("cycles", status.cycles.to_string());
-    if let Some(newest) = &status.newest {
-        let goal = newest.goal_id.as_deref().unwrap_or("nothing to do");
-        let reason = newest.why().map_or(String::new(), |why| {
-            format!(" — {}", cut(&clean_line(&why), REASON))
-        });
         let words = format!(
-            "cycle {}, {}: {}{reason}",
-            newest.cycle,
-            clean_line(goal),
-            paint(STRONG, newest.result.word())
+            "cycle {cycle} was cut short; the next run undoes it first, and tells what you changed here since from it"
         );
-        line("newest", words);
+        rows.push(("unsettled", paint(ODD, &words)));
     }
-    for (name, goals) in [("struck", &status.struck), ("declined", &status.declined)] {
-        if !goals.is_empty() {
-            let ids = clean_line(&goals.join(", "));
-            line(
-                name,
-                paint(
-                    ODD,
-                    &format!("{ids} — `evolve retry ID` allows another attempt"),
-                ),
-            );
-        }
-    }
-    let queue = &status.queue;
-    line(
-        "queue",
-        format!(
-            "{} open, {} set aside, {}",
-            queue.open,
-            queue.set_aside,
-            queue.off()
-        ),
-    );
-    for problem in &status.problems {
-        line("problem", paint(ODD, &clean_line(problem)));
-    }
-    page
+    rows
+}
+
+/// Says what became of a cycle, and why.
+fn what_became(record: &Record) -> String {
+    let goal = clean_line(record.goal_id.as_deref().unwrap_or("nothing to do"));
+    let result = paint(STRONG, record.result.word());
+    let reason = record.why().map_or(String::new(), |why| {
+        format!(" — {}", cut(&clean_line(&why), REASON))
+    });
+    format!("cycle {}, {goal}: {result}{reason}", record.cycle)
+}
+
+/// Names the goals that no cycle works on any more.
+fn passed_over(status: &Status) -> Vec<(&'static str, String)> {
+    let all = [("struck", &status.struck), ("declined", &status.declined)];
+    let some = all.into_iter().filter(|(_, goals)| !goals.is_empty());
+    let told = some.map(|(name, goals)| {
+        let ids = clean_line(&goals.join(", "));
+        let words = format!("{ids} — `evolve retry ID` allows another attempt");
+        (name, paint(ODD, &words))
+    });
+    told.collect()
 }
 
 /// Returns how a command is told of a goals file: not at all of the one that is meant anyway.

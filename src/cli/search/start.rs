@@ -234,46 +234,16 @@ async fn start(
     let opened = open(&repo_and_events)?;
     let (store, mut lineage) = (opened.store, opened.lineage);
     let request = lineage.plan.request.clone();
-    let mut lent = request.link.clone();
-    for path in &request.link {
-        if let Some(why) = not_lent(&repo, &request.base, path)? {
-            events.warn(format!("{} is not lent: {why}", text::clean_line(path)));
-            lent.retain(|other| other != path);
-        }
-    }
+    let lent = lent(&repo_and_events, &request)?;
     let own = Some(request.agent.clone()).filter(|agent| !agent.is_empty());
     let named = running.agent.clone().or(own);
     let agent = agent::resolve(&repo_and_events, named, &user)?;
-    let flags = Wish {
-        mode: running.sandbox,
-        require: running.require_sandbox.then_some(true),
-        ..Wish::default()
-    };
-    let wish = flags.or(&request.sandbox).or(&user.sandbox);
-    // Agents and commands work in copies, and nowhere else.
-    let (sandbox, warnings) = Sandbox::choose(&wish, &Ground::of_slot(&repo.root))?;
-    let mut sandbox = sandbox.open(&repo.private)?;
-    sandbox.protections.isolated = true;
+    let wish = wished(running).or(&request.sandbox).or(&user.sandbox);
+    let sandbox = shut_in(&repo_and_events, &wish, &lent)?;
     // What git runs in a copy, an agent may have written.
     repo.git.hold_back(&sandbox, (&repo.root, repo.ground()));
-    warnings
-        .into_iter()
-        .for_each(|warning| events.warn(warning));
-    if !lent.is_empty() && !sandbox.is_on() {
-        events.note(format!(
-            "{} of your checkout is lent as it is: what an agent writes there stays; --sandbox holds it back",
-            text::clean_line(&text::some_of(&lent, LENT))
-        ));
-    }
-    let adjusted = lineage.adjusted(Id::MAX);
-    let max_time_s = adjusted.max_time_s.or(request.max_time_s);
-    let of_search = max_time_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
-    let max_time = running.max_time.or(of_search);
+    let (max_time, max_cost) = limits(running, &lineage, &request);
     stop.after(max_time);
-    let max_cost = running.max_cost.or(adjusted.max_cost);
-    let max_cost = max_cost
-        .or(request.max_cost)
-        .filter(|most| *most < f64::MAX);
     let editable =
         Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::usage)?;
     let mut site = Site {
@@ -319,9 +289,15 @@ async fn start(
         true => &mut Nobody,
         false => &mut person,
     };
-    let ending = match search::run(&session, &mut lineage, between).await? {
+    let ended = search::run(&session, &mut lineage, between).await?;
+    conclude(&session, &lineage, ended).await
+}
+
+/// Says what became of a search that has ended, and removes what need not stay.
+async fn conclude(session: &Searching, lineage: &Lineage, ended: Ended) -> Result<(String, u8)> {
+    let ending = match ended {
         Ended::Over(Why::NoBaseline) => {
-            let error = baseline::missing(&session, &lineage).await;
+            let error = baseline::missing(session, lineage).await;
             remove(&session.site.user, &session.site.store)?;
             return Err(error?);
         }
@@ -333,7 +309,7 @@ async fn start(
             if !why.can_go_on() {
                 session.site.remove_slots(&Slots::OF_SEARCH);
             }
-            over(&session.site, &lineage, why)
+            over(&session.site, lineage, why)
         }
         Ended::Cut(cut) => {
             // Before anything is known, there is nothing to go on with.
@@ -343,7 +319,7 @@ async fn start(
                     return Err(unready_at_all(unready.why));
                 }
                 let ending = cut_short(cut)?;
-                tell::ended(&session, &lineage, &ending);
+                tell::ended(session, lineage, &ending);
                 let words = format!(
                     "{}; the untouched code was not measured yet, so nothing of the search stays\n",
                     ending.reason
@@ -353,10 +329,65 @@ async fn start(
             cut_short(cut)?
         }
     };
-    let overview = tell::ended(&session, &lineage, &ending);
+    let overview = tell::ended(session, lineage, &ending);
     let how = (ending.reason.as_str(), ending.exit_code);
     let page = view::search::ended::page(&overview, how, view::width::of_terminal());
     Ok((page, ending.exit_code))
+}
+
+/// Returns which of the paths that were asked for are lent to copies, and says why the others are not.
+fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
+    let mut lent = request.link.clone();
+    for path in &request.link {
+        if let Some(why) = not_lent(place.repo, &request.base, path)? {
+            let shown = text::clean_line(path);
+            place.events.warn(format!("{shown} is not lent: {why}"));
+            lent.retain(|other| other != path);
+        }
+    }
+    Ok(lent)
+}
+
+/// Returns what this command was told of the sandbox.
+fn wished(running: &RunningOptions) -> Wish {
+    Wish {
+        mode: running.sandbox,
+        require: running.require_sandbox.then_some(true),
+        ..Wish::default()
+    }
+}
+
+/// Opens the sandbox: agents and commands work in copies, and nowhere else.
+fn shut_in(place: &Place<'_>, wish: &Wish, lent: &[String]) -> Result<Sandbox> {
+    let (sandbox, warnings) = Sandbox::choose(wish, &Ground::of_slot(&place.repo.root))?;
+    let mut sandbox = sandbox.open(&place.repo.private)?;
+    sandbox.protections.isolated = true;
+    for warning in warnings {
+        place.events.warn(warning);
+    }
+    if !lent.is_empty() && !sandbox.is_on() {
+        place.events.note(format!(
+            "{} of your checkout is lent as it is: what an agent writes there stays; --sandbox holds it back",
+            text::clean_line(&text::some_of(lent, LENT))
+        ));
+    }
+    Ok(sandbox)
+}
+
+/// Returns how long this session may take and what the search may cost, by the command, what was said since, or the plan.
+fn limits(
+    running: &RunningOptions,
+    lineage: &Lineage,
+    request: &Request,
+) -> (Option<Duration>, Option<f64>) {
+    let adjusted = lineage.adjusted(Id::MAX);
+    let max_time_s = adjusted.max_time_s.or(request.max_time_s);
+    let of_search = max_time_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+    let max_cost = running.max_cost.or(adjusted.max_cost);
+    let max_cost = max_cost
+        .or(request.max_cost)
+        .filter(|most| *most < f64::MAX);
+    (running.max_time.or(of_search), max_cost)
 }
 
 /// Completes an `apply` that was killed: what it left half done looks like changes of the user's.

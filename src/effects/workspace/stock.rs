@@ -1,20 +1,16 @@
 //! Takes stock of what an agent left: whose commits they are, what it left uncommitted, where its work is, what it
 //! changed.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::leftovers::strays::Left;
-use super::{Place, Start, Stock, When, Workspace, some_of};
-use crate::effects::files::is_within;
-use crate::effects::repo::{Difference, Head};
+use super::{Start, Stock, When, Workspace, some_of};
+use crate::effects::repo::Head;
 use crate::error::{Error, Result};
 use crate::model::exact;
-use crate::model::gate::{Change, Suspect};
-use crate::model::git::movement::{self, ByOthers, Moved};
-use crate::model::ledger::is_ledger_path;
+use crate::model::gate::Change;
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
@@ -96,9 +92,6 @@ impl Workspace<'_> {
             ..Change::default()
         };
         let tip_tree = self.repo.tree_of(&tip)?;
-        let (mut files, mut gone) = (Vec::new(), Vec::new());
-        let mut made_executable = Vec::new();
-        let mut links_out = Vec::new();
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
         change.unheld = self.unheld(&tip, &differences, start)?;
         change
@@ -107,46 +100,20 @@ impl Workspace<'_> {
         let conflicts = unmerged.iter();
         let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
         change.unheld.extend(conflicts);
-        for difference in differences {
-            if difference.new.is_none() {
-                gone.push(difference.path.clone());
-            }
-            if is_ledger_path(&difference.path) {
-                continue;
-            }
-            let path = String::from_utf8_lossy(&difference.path).into_owned();
-            let is_new = difference.old.is_none() && difference.new.is_some();
-            let kept = &start.kept;
-            if is_new && kept.was_there(&difference.path) {
-                change.taken.push(path.clone());
-            } else if is_new && let Some(file) = kept.ousted_by(&difference.path) {
-                let file = text::path(&file);
-                change.ousted.push(format!(
-                    "{} ({file} was there)",
-                    text::path(&difference.path)
-                ));
-            }
-            if is_made_executable(&difference) {
-                made_executable.push(path.clone());
-            }
-            links_out.extend(self.leads_out(&difference)?);
-            files.push(path);
-        }
-        let in_commits = (&gone[..], &tip_tree[..]);
+        let changed = self.changed_files(start, differences, &mut change)?;
+        let in_commits = (&changed.gone[..], &tip_tree[..]);
         let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
         left.notes.extend(removed);
         let told = self.note_taken_meanwhile(start, (&tip, &left.moved), &mut change)?;
         left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
-        if !links_out.is_empty() {
+        if !changed.links_out.is_empty() {
             left.notes.push(format!(
                 "links that lead out of the repository: {}",
-                some_of(&links_out)
+                some_of(&changed.links_out)
             ));
         }
-        // A file that became a link or the reverse is listed as gone and as new.
-        files.dedup();
-        change.is_made = !files.is_empty();
+        change.is_made = !changed.files.is_empty();
         let commits = self
             .repo
             .commits_since(&start.commit, &tip, COMMITS_LISTED)?;
@@ -158,8 +125,8 @@ impl Workspace<'_> {
             tip,
             commits,
             has_leftovers,
-            files,
-            made_executable,
+            files: changed.files,
+            made_executable: changed.made_executable,
             nested: left.nested,
             unbuilt: left.unbuilt,
             notes: left.notes,
@@ -167,189 +134,6 @@ impl Workspace<'_> {
             after_agent: start.kept.look_after_agent(&self.repo.root),
             place: Some(self.place(start)?),
         })
-    }
-
-    /// Returns a link that is new or leads elsewhere, with its target, if that is outside of the repository: what stands for it there
-    /// is in no commit, and may change at any time.
-    fn leads_out(&self, difference: &Difference) -> Result<Option<String>> {
-        let Some(link) = difference.new.as_ref().filter(|entry| entry.is_link()) else {
-            return Ok(None);
-        };
-        let target = self.repo.blob(&link.id)?;
-        let shown = || format!("{} → {}", text::path(&difference.path), text::path(&target));
-        Ok(is_outside(&difference.path, &target).then(shown))
-    }
-
-    /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
-    /// published with the branch. Says so of all that was taken: an undo adds to history, and takes nothing out of it.
-    fn note_taken_meanwhile(
-        &self,
-        start: &Start,
-        (tip, moved): (&str, &[Vec<u8>]),
-        change: &mut Change,
-    ) -> Result<Option<String>> {
-        let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
-        let is_users =
-            |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
-        let mut known: HashSet<_> = change.taken.iter().cloned().collect();
-        for path in self.repo.brought_since(&start.commit, tip, is_users)? {
-            let shown = String::from_utf8_lossy(&path).into_owned();
-            if known.insert(shown.clone()) {
-                change.taken.push(shown);
-            }
-        }
-        let stays = !change.taken.is_empty() && change.rewritten.is_none();
-        Ok(stays.then(|| {
-            format!(
-                "what was taken stays in the history of {} after an undo: look at the commits after {} before you publish it",
-                short(&start.branch),
-                start.commit
-            )
-        }))
-    }
-
-    /// Returns what was done to the branch and to HEAD while the agent ran that cannot be told to be the agent's. Nobody but
-    /// agents is at work in a slot.
-    pub(super) fn movements_by_others(&self, start: &Start) -> Result<ByOthers> {
-        if self.repo.is_slot {
-            return Ok(ByOthers::default());
-        }
-        let (newest, branch_newest) = &start.newest_movements;
-        let before = (newest.as_ref(), start.head_movements);
-        let head = Moved {
-            name: "HEAD".to_owned(),
-            movements: self.repo.movements_since("HEAD", &start.commit, before),
-            now: self.repo.head().ok().and_then(|head| head.commit),
-        };
-        let before = (branch_newest.as_ref(), start.branch_movements);
-        let branch = Moved {
-            name: short(&start.branch).to_owned(),
-            movements: self
-                .repo
-                .movements_since(&start.branch, &start.commit, before),
-            now: self.repo.resolve(&start.branch).ok().flatten(),
-        };
-        let mark = start.mark();
-        Ok(movement::by_others(&mark, &start.commit, &branch, &head))
-    }
-
-    /// The stock of a cycle in which somebody else moved the branch: nothing is listed, because nobody can tell whose it is.
-    /// Commits of theirs that no branch leads to any more are kept.
-    fn leave_to_others(
-        &self,
-        start: &Start,
-        others: ByOthers,
-        mut notes: Vec<String>,
-    ) -> Result<Stock> {
-        notes.extend(self.keep_lost(start, &others.commits)?);
-        let head = self.repo.head()?;
-        let tip = head.commit.unwrap_or_else(|| start.commit.clone());
-        let compared = self.hold_compared(start, &tip, When::Unmeasured)?;
-        notes.extend(compared.notes.iter().cloned());
-        Ok(Stock {
-            change: Change {
-                by_others: others.words,
-                suspect: match others.is_beside_agent {
-                    true => Suspect::Nobody,
-                    false => Suspect::Agent,
-                },
-                ..Change::default()
-            },
-            tip,
-            notes,
-            compared,
-            ..Stock::untouched(start)
-        })
-    }
-
-    /// Returns where HEAD and the start's branch are.
-    pub(super) fn place(&self, start: &Start) -> Result<Place> {
-        Ok(Place {
-            head: self.repo.head()?,
-            branch: self.repo.resolve(&start.branch)?,
-        })
-    }
-
-    /// Returns what was done to branch and HEAD since stock was taken, in words.
-    pub fn moved_since(&self, start: &Start, stock: &Stock) -> Result<Vec<String>> {
-        let (Some(was), now) = (&stock.place, self.place(start)?) else {
-            return Ok(Vec::new());
-        };
-        const WHEN: &str = "while the goals were measured";
-        let shown = |commit: &Option<String>| match commit {
-            Some(commit) => commit.get(..10).unwrap_or(commit).to_owned(),
-            None => "nothing".to_owned(),
-        };
-        let mut moved = Vec::new();
-        if now.branch != was.branch {
-            let (branch, there) = (short(&start.branch), shown(&now.branch));
-            moved.push(format!("{branch} was moved to {there} {WHEN}"));
-        }
-        if now.head.branch != was.head.branch {
-            let there = now.head.branch.as_deref();
-            let there = there.map_or("a detached HEAD".to_owned(), |branch| {
-                format!("the branch {}", exact::shown(short(branch)))
-            });
-            moved.push(format!("{there} was checked out {WHEN}"));
-        } else if now.head != was.head && moved.is_empty() {
-            let there = shown(&now.head.commit);
-            moved.push(format!("HEAD was moved to {there} {WHEN}"));
-        }
-        Ok(moved)
-    }
-
-    /// Keeps the commits that neither the branch nor HEAD leads to: the agent may have taken them back.
-    fn keep_lost(&self, start: &Start, commits: &[String]) -> Result<Vec<String>> {
-        let places = [self.repo.resolve(&start.branch)?, self.repo.head()?.commit];
-        let mut tips: Vec<String> = places.into_iter().flatten().collect();
-        let mut notes = Vec::new();
-        // The newest first: it leads to most of the others.
-        for commit in commits.iter().rev().take(COMMITS_LISTED) {
-            let leads_to = |tip: &String| self.repo.descends(tip, commit).unwrap_or(true);
-            if tips.iter().any(leads_to) {
-                continue;
-            }
-            if !self.repo.is_whole(commit, &start.commit)? {
-                notes.push(format!("{commit} is no longer there in whole"));
-                continue;
-            }
-            let name = format!("{}-others/{}", start.work_ref(), notes.len() + 1);
-            let why = "evolve: somebody else's commit";
-            self.repo.set_ref(&name, commit, why)?;
-            notes.push(format!(
-                "{commit} is no longer in the branch, and kept as {name}"
-            ));
-            tips.push(commit.clone());
-        }
-        Ok(notes)
-    }
-
-    /// Keeps the commit that the cycle started from where the branch no longer leads to it; says where, and how the branch is put
-    /// back on it.
-    pub fn keep_start(&self, start: &Start) -> Result<Option<String>> {
-        let (commit, head) = (&start.commit, self.repo.head()?);
-        let is_checked_out = head.branch.as_ref() == Some(&start.branch);
-        // A branch that is gone may have another name now.
-        let tip = self.repo.resolve(&start.branch)?.or(head.commit);
-        if tip.is_some_and(|tip| self.repo.descends(&tip, commit).unwrap_or(false)) {
-            return Ok(None);
-        }
-        // The cycle may begin anew, on a commit that is lost in turn.
-        let name = format!(
-            "{}-start/{}",
-            start.work_ref(),
-            commit.get(..10).unwrap_or(commit)
-        );
-        self.repo
-            .set_ref(&name, commit, "evolve: what a cycle started from")?;
-        let branch = text::shell_word(short(&start.branch));
-        let way_back = match is_checked_out {
-            true => format!("git reset --keep {commit}"),
-            false => format!("git branch --force {branch} {commit}"),
-        };
-        Ok(Some(format!(
-            "{commit} is {name}; unless that was meant, `{way_back}` puts {branch} back on it"
-        )))
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
@@ -423,53 +207,7 @@ impl Workspace<'_> {
     }
 }
 
-/// Says whether the target of a link at this path lies outside of the root, by its words alone.
-fn is_outside(path: &[u8], target: &[u8]) -> bool {
-    let mut depth = path.iter().filter(|byte| **byte == b'/').count();
-    for part in target.split(|byte| *byte == b'/') {
-        match part {
-            b"" | b"." => {}
-            b".." if depth == 0 => return true,
-            b".." => depth -= 1,
-            _ => depth += 1,
-        }
-    }
-    target.starts_with(b"/")
-}
-
-/// Says whether a file holds what it held, and nothing changed but that it can be executed now.
-fn is_made_executable(difference: &Difference) -> bool {
-    match (&difference.old, &difference.new) {
-        (Some(old), Some(new)) => {
-            (old.id == new.id) && (old.mode, new.mode) == (0o100_644, 0o100_755)
-        }
-        _ => false,
-    }
-}
-
 /// Returns a branch's name without `refs/heads/`.
 pub fn short(branch: &str) -> &str {
     branch.strip_prefix("refs/heads/").unwrap_or(branch)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_outside;
-
-    #[test]
-    fn a_link_leads_out_by_its_root_or_by_more_steps_up_than_it_is_deep() {
-        for (path, target, expected) in [
-            ("tests", "/tmp/tests", true),
-            ("tests", "../tests", true),
-            ("a/b/link", "../../../x", true),
-            ("a/b/link", "../../x", false),
-            ("a/link", "./b/../../c", false),
-            ("a/link", "b/../../../c", true),
-            ("link", "a", false),
-            ("link", "..name", false),
-        ] {
-            let found = is_outside(path.as_bytes(), target.as_bytes());
-            assert_eq!(found, expected, "{path} → {target}");
-        }
-    }
 }

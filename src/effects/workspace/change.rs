@@ -1,0 +1,150 @@
+//! What a change consists of, file by file, as the verdict and the record tell it.
+
+use std::collections::HashSet;
+
+use super::stock::short;
+use super::{Start, Workspace};
+use crate::effects::files::is_within;
+use crate::effects::repo::Difference;
+use crate::error::Result;
+use crate::model::gate::Change;
+use crate::model::ledger::is_ledger_path;
+use crate::model::text;
+
+/// The files of a change.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    /// All but those of the ledger, with slashes.
+    pub files: Vec<String>,
+    /// Those that are gone, the ledger's included.
+    pub gone: Vec<Vec<u8>>,
+    /// Those that hold what they held, and can be executed now.
+    pub made_executable: Vec<String>,
+    /// Links that lead out of the repository, each with its target.
+    pub links_out: Vec<String>,
+}
+
+impl Workspace<'_> {
+    /// Sorts the differences that a change makes; what it took of the user's files is added to it.
+    pub(super) fn changed_files(
+        &self,
+        start: &Start,
+        differences: Vec<Difference>,
+        change: &mut Change,
+    ) -> Result<Changed> {
+        let mut changed = Changed::default();
+        for difference in differences {
+            if difference.new.is_none() {
+                changed.gone.push(difference.path.clone());
+            }
+            if is_ledger_path(&difference.path) {
+                continue;
+            }
+            let path = String::from_utf8_lossy(&difference.path).into_owned();
+            let is_new = difference.old.is_none() && difference.new.is_some();
+            let kept = &start.kept;
+            if is_new && kept.was_there(&difference.path) {
+                change.taken.push(path.clone());
+            } else if is_new && let Some(file) = kept.ousted_by(&difference.path) {
+                let file = text::path(&file);
+                change.ousted.push(format!(
+                    "{} ({file} was there)",
+                    text::path(&difference.path)
+                ));
+            }
+            if is_made_executable(&difference) {
+                changed.made_executable.push(path.clone());
+            }
+            changed.links_out.extend(self.leads_out(&difference)?);
+            changed.files.push(path);
+        }
+        // A file that became a link or the reverse is listed as gone and as new.
+        changed.files.dedup();
+        Ok(changed)
+    }
+
+    /// Returns a link that is new or leads elsewhere, with its target, if that is outside of the repository: what stands for it there
+    /// is in no commit, and may change at any time.
+    fn leads_out(&self, difference: &Difference) -> Result<Option<String>> {
+        let Some(link) = difference.new.as_ref().filter(|entry| entry.is_link()) else {
+            return Ok(None);
+        };
+        let target = self.repo.blob(&link.id)?;
+        let shown = || format!("{} → {}", text::path(&difference.path), text::path(&target));
+        Ok(is_outside(&difference.path, &target).then(shown))
+    }
+
+    /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
+    /// published with the branch. Says so of all that was taken: an undo adds to history, and takes nothing out of it.
+    pub(super) fn note_taken_meanwhile(
+        &self,
+        start: &Start,
+        (tip, moved): (&str, &[Vec<u8>]),
+        change: &mut Change,
+    ) -> Result<Option<String>> {
+        let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
+        let is_users =
+            |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
+        let mut known: HashSet<_> = change.taken.iter().cloned().collect();
+        for path in self.repo.brought_since(&start.commit, tip, is_users)? {
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            if known.insert(shown.clone()) {
+                change.taken.push(shown);
+            }
+        }
+        let stays = !change.taken.is_empty() && change.rewritten.is_none();
+        Ok(stays.then(|| {
+            format!(
+                "what was taken stays in the history of {} after an undo: look at the commits after {} before you publish it",
+                short(&start.branch),
+                start.commit
+            )
+        }))
+    }
+}
+
+/// Says whether the target of a link at this path lies outside of the root, by its words alone.
+fn is_outside(path: &[u8], target: &[u8]) -> bool {
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count();
+    for part in target.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if depth == 0 => return true,
+            b".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    target.starts_with(b"/")
+}
+
+/// Says whether a file holds what it held, and nothing changed but that it can be executed now.
+fn is_made_executable(difference: &Difference) -> bool {
+    match (&difference.old, &difference.new) {
+        (Some(old), Some(new)) => {
+            (old.id == new.id) && (old.mode, new.mode) == (0o100_644, 0o100_755)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_outside;
+
+    #[test]
+    fn a_link_leads_out_by_its_root_or_by_more_steps_up_than_it_is_deep() {
+        for (path, target, expected) in [
+            ("tests", "/tmp/tests", true),
+            ("tests", "../tests", true),
+            ("a/b/link", "../../../x", true),
+            ("a/b/link", "../../x", false),
+            ("a/link", "./b/../../c", false),
+            ("a/link", "b/../../../c", true),
+            ("link", "a", false),
+            ("link", "..name", false),
+        ] {
+            let found = is_outside(path.as_bytes(), target.as_bytes());
+            assert_eq!(found, expected, "{path} → {target}");
+        }
+    }
+}
