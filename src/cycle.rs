@@ -105,6 +105,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let _ = land::until_free(session, &start.branch).await;
     let (verdict, mut settled) =
         settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
+    if let Some(kept) = &mut progress.kept {
+        kept.know_made(&settled.made);
+    }
     let measured = (verdict, &mut settled);
     let verdict = settle::blame(session, (&start, &stock), &mut attempt, measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;

@@ -12,10 +12,12 @@ use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::logs;
+use crate::effects::mirror::Mirror;
 use crate::effects::process::GRACE;
+use crate::effects::repo::Repo;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
@@ -60,6 +62,9 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
             (of_error(&error), Some(error))
         }
     };
+    if let Some(error) = &error {
+        hand_over(session.home(), error);
+    }
     // Without a look at any object: an agent may have damaged what is in this process's memory.
     if let (None, Ok(Some(branch))) = (&error, session.home().symbolic_head()) {
         // What is cut short here was cut short before, and is closed all the same.
@@ -87,6 +92,16 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     match error {
         Some(error) => Err(error),
         None => Ok(ending),
+    }
+}
+
+/// Leaves the quarantine to the user where he is told to look through it: what he removes there stays removed.
+fn hand_over(repo: &Repo, error: &Error) {
+    if error.kind == Kind::Human
+        && let Ok(mirror) = Mirror::of(&repo.own_places())
+    {
+        // It is given back otherwise, and he is told again.
+        let _ = mirror.hand_over_quarantine();
     }
 }
 

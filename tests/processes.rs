@@ -310,7 +310,12 @@ fn an_exit_code_that_means_cannot_execute_counts_wherever_it_comes_from() {
 
 /// Starts a loop in a group of its own, as a terminal does, and brings it to the middle of an undo.
 fn come_to_undo(repo: &TestRepo) -> Child {
-    repo.agent_does(&["echo broken >tracked; touch a"]);
+    come_to_undo_of(repo, "echo broken >tracked; touch a")
+}
+
+/// The same with what an agent does.
+fn come_to_undo_of(repo: &TestRepo, script: &str) -> Child {
+    repo.agent_does(&[script]);
     let path = with_git(repo, HOLD_UNDO);
     let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
     command
@@ -348,6 +353,30 @@ fn a_signal_to_the_whole_group_in_mid_undo_lets_the_undo_finish() {
         assert_eq!(repo.status(), Vec::<String>::new(), "{name}");
         assert!(!repo.private().join("journal.json").exists(), "{name}");
     }
+}
+
+#[test]
+fn what_a_person_saved_while_goals_were_measured_is_not_lost_where_the_undo_is_killed() {
+    let saves = "test -e $OUT/saved || { echo saved >notes; touch $OUT/saved; }; test -e a";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{saves}', weight: 5}}
+  - {{id: t, description: d, check: '! grep -q broken tracked', weight: 5}}\n"
+    ))
+    .with_out();
+    repo.write("tracked", "begun\n");
+    repo.commit_all("tracked");
+    repo.write("notes", "first\n");
+    let child = come_to_undo_of(&repo, "echo broken >tracked; touch a; echo agents >notes");
+    let git = pid_in(&repo.out("undoing"));
+    crash(child);
+    fs::write(repo.out("go"), "").unwrap();
+    wait_until("the lock is free", || is_lock_free(&repo));
+    assert!(!is_alive(git));
+    repo.cycle("true").expect(0);
+    assert_eq!(repo.each("result")[0], "interrupted");
+    let kept = repo.quarantined();
+    let is_saved = |(_, bytes): &(u32, Vec<u8>)| bytes == b"saved\n";
+    assert!(kept.values().any(is_saved), "{kept:?}");
 }
 
 #[test]

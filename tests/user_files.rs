@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Stdio;
 
-use crate::harness::{TestRepo, finish, output, wait_until};
+use crate::harness::{TestRepo, files_below, finish, output, wait_until};
 
 /// Goals `a` (fails) and `b` (passes), ignored `*.log` and `build/`, and untracked files of the user's: plain, executable,
 /// in folders, with odd names, a link, and a repository of its own.
@@ -142,7 +142,8 @@ fn untracked_files_are_back_byte_for_byte_whatever_an_agent_did_to_them() {
 }
 
 #[test]
-fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes_it() {
+fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes_it_and_is_kept_once()
+ {
     let report = "  - {id: c, description: d, check: 'date +%N >>$OUT/n; cp $OUT/n report', weight: 2}\n\
         \x20 - {id: a, description: d, check: test -e a, weight: 5}\n\
         \x20 - {id: b, description: d, check: test -e b, weight: 3}\n";
@@ -150,9 +151,12 @@ fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes
     repo.agent_does(&["touch a", "touch b"]);
     let run = repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("result"), ["improved", "improved"]);
-    assert!(!run.stdout.contains("report"), "{}", run.stdout);
+    assert!(!run.stdout.contains("put back"), "{}", run.stdout);
     assert_eq!(repo.read("report"), repo.said("n"));
-    assert!(repo.quarantined().is_empty());
+    let kept = repo.quarantined();
+    let first = repo.said("n").lines().next().unwrap().to_owned() + "\n";
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[&b"report"[..]].1, first.as_bytes());
 }
 
 /// The user's untracked files.
@@ -1063,7 +1067,8 @@ fn with_a_late_report() -> TestRepo {
 }
 
 #[test]
-fn a_report_that_came_while_the_goals_of_a_cycle_were_measured_stays_as_a_check_writes_it_later() {
+fn a_report_that_came_while_goals_were_measured_stays_as_a_check_writes_it_later_and_is_kept_once()
+{
     for agent in [
         "echo MARK >>f",
         "echo MARK >>f; rm report.xml",
@@ -1075,8 +1080,88 @@ fn a_report_that_came_while_the_goals_of_a_cycle_were_measured_stays_as_a_check_
         assert_eq!(repo.newest()["result"], "improved", "{agent}");
         let report = repo.read("report.xml");
         assert!(report.starts_with("begun\nMARK\n"), "{agent}: {report}");
-        assert!(!text(&repo).contains("report.xml"), "{}", text(&repo));
-        assert!(repo.quarantined().is_empty(), "{agent}");
+        let kept = files_below(&repo.private().join("quarantine"));
+        let is_first = |(_, bytes): &(u32, Vec<u8>)| {
+            let bytes = String::from_utf8_lossy(bytes);
+            bytes.starts_with("begun\n") && !bytes.contains("MARK")
+        };
+        assert!(kept.values().any(is_first), "{agent}: {kept:?}");
+    }
+}
+
+#[test]
+fn a_report_that_came_while_goals_were_measured_meets_no_goal_as_an_agent_forged_it() {
+    for flags in [&[][..], &["--skip-baseline"]] {
+        let check = "test report -nt f || cp f report; grep -q MARK report";
+        let repo = TestRepo::with_goals(&format!(
+            "  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+        ));
+        repo.write("f", "begun\n");
+        repo.commit_file("f");
+        repo.agent_does(&["echo other >>f; sleep 0.1; echo MARK >report"]);
+        repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+        assert_eq!(repo.newest()["result"], "unchanged", "{}", text(&repo));
+        let kept = repo.quarantined();
+        let is_forged = |(_, bytes): &(u32, Vec<u8>)| bytes == b"MARK\n";
+        assert!(kept.values().any(is_forged), "{kept:?}");
+    }
+}
+
+#[test]
+fn a_file_that_a_program_loads_and_saves_is_not_lost_where_the_changed_program_writes_over_it() {
+    for (agent, result) in [
+        ("touch a", "improved"),
+        ("touch a; git rm -q b", "regressed"),
+    ] {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, check: sh runner && test -e a, weight: 5}
+  - {id: b, description: d, check: test -e b, weight: 5}\n",
+        );
+        repo.write("runner", ". ./code\n");
+        repo.write(
+            "code",
+            "cp notes notes.new; cat notes.new >notes; rm notes.new\n",
+        );
+        repo.write("b", "");
+        repo.commit_all("code");
+        repo.write("notes", "precious\n");
+        repo.cycle(&format!("{agent}; echo 'echo x >notes' >code"))
+            .expect(0);
+        assert_eq!(repo.newest()["result"], result, "{}", text(&repo));
+        let kept = repo.quarantined();
+        match result {
+            "improved" => assert_eq!(kept[&b"notes"[..]].1, b"precious\n"),
+            _ => assert_eq!(repo.read("notes"), "precious\n"),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_a_person_made_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it()
+ {
+    for (agent, result) in [
+        ("touch a", "improved"),
+        ("touch a; git rm -q b", "regressed"),
+    ] {
+        for flags in [&[][..], &["--skip-baseline"]] {
+            let repo = TestRepo::with_goals(
+                "  - {id: a, description: d, check: 'test -e $OUT/made || { echo precious >notes; touch $OUT/made; }; sh runner && test -e a', weight: 5}
+  - {id: b, description: d, check: test -e b, weight: 5}\n",
+            )
+            .with_out();
+            repo.write("runner", ". ./code\n");
+            repo.write("code", "true\n");
+            repo.write("b", "");
+            repo.commit_all("code");
+            repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
+            repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+            assert_eq!(repo.newest()["result"], result, "{}", text(&repo));
+            let kept = repo.quarantined();
+            match result {
+                "improved" => assert_eq!(kept[&b"notes"[..]].1, b"precious\n"),
+                _ => assert_eq!(repo.read("notes"), "precious\n"),
+            }
+        }
     }
 }
 
@@ -1166,7 +1251,7 @@ fn what_a_check_makes_the_same_until_an_agent_changes_something_stays_as_it_make
     assert_eq!(repo.newest()["result"], "improved");
     assert_eq!(repo.read("list"), "MARK\nbegun\n");
     assert!(!text(&repo).contains("put back"), "{}", text(&repo));
-    assert!(repo.quarantined().is_empty());
+    assert_eq!(repo.quarantined()[&b"list"[..]].1, b"begun\n");
 }
 
 #[test]

@@ -798,6 +798,28 @@ fn what_git_converts_is_put_back_as_it_was_and_nothing_else_goes_to_the_quaranti
 }
 
 #[test]
+fn an_earlier_version_that_does_not_fit_into_the_quarantine_stops_the_run_too() {
+    let repo = TestRepo::with_goals("  - {id: a, description: d, check: sh runner, weight: 5}\n");
+    repo.write("runner", ". ./code\n");
+    repo.write("code", "test -e a\n");
+    repo.commit_all("code");
+    repo.write("notes", "precious\n");
+    let earlier = repo.private().join("quarantine/earlier-1");
+    fs::create_dir_all(&earlier).unwrap();
+    let large = fs::File::create(earlier.join("large")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    repo.agent_does(&["touch a; echo 'echo x >notes; test -e a' >code", "true"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(11);
+    assert!(run.stderr.contains("notes"), "{}", run.stderr);
+    fs::remove_dir_all(&earlier).unwrap();
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let kept = repo.quarantined().into_values().map(|(_, bytes)| bytes);
+    let mut held: Vec<_> = kept.chain([repo.read("notes").into_bytes()]).collect();
+    held.retain(|bytes| bytes == b"precious\n");
+    assert!(!held.is_empty());
+}
+
+#[test]
 fn a_full_quarantine_stops_the_run_and_the_next_one_puts_back_what_checks_changed() {
     let repo = with_files("");
     let before = (repo.content("HEAD"), repo.files());

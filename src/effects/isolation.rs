@@ -221,6 +221,7 @@ impl Isolation {
                     commit: others.unwrap_or_else(|| start.commit.clone()),
                     was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),
                     was_outrun: false,
+                    made: Vec::new(),
                     notes,
                 })
             }
@@ -258,6 +259,7 @@ impl Isolation {
             commit: commit.clone(),
             was_undone: false,
             was_outrun: false,
+            made: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -142,23 +142,15 @@ impl Kept {
         }
     }
 
-    /// Adds untracked files that came since these were listed, while the goals of a cycle were measured.
+    /// Adds untracked files that came since these were listed, while goals were measured.
     pub fn add_late<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
-        let new = self.add_new(untracked);
-        self.measured.late.extend(new);
-    }
-
-    /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.
-    pub fn add_made<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
-        let new = self.add_new(untracked);
-        self.measured.came.extend(new);
-    }
-
-    /// Adds untracked files; returns those that were not listed, in hex.
-    fn add_new<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) -> Vec<String> {
-        let new: Vec<_> = untracked.filter(|path| !self.is_listed(path)).collect();
-        self.add(new.iter().copied());
-        new.into_iter().map(|path| to_hex(path)).collect()
+        for path in untracked {
+            let entry = self.untracked.entry(to_hex(path));
+            entry.or_insert_with(|| Copy {
+                is_doubtful: true,
+                ..Copy::unknown()
+            });
+        }
     }
 
     /// Copies the untracked files; a copy that `last` made of the very same version is used again.
@@ -432,7 +424,7 @@ impl Kept {
                     put_back.files.push(shown);
                     target
                 }
-                false => quarantine.place_for(&path)?,
+                false => quarantine.place_for(&path, entry.size())?,
             };
             if let Some(parent) = target.parent() {
                 fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;

@@ -98,6 +98,7 @@ impl Mirror {
         }
         let done = make_folder(&self.folder).and_then(|()| {
             files::remove_all(&self.whole())?;
+            files::remove_all(&self.handed_over())?;
             // First of all: what is cut short here is still a copy of this one.
             fs::write(
                 self.folder.join("of"),
@@ -190,8 +191,26 @@ impl Mirror {
         Ok(notes)
     }
 
+    /// The file that says that the quarantine is the user's to clear.
+    fn handed_over(&self) -> PathBuf {
+        self.folder.join("handed-over")
+    }
+
+    /// Gives the quarantine back what was removed from it, for the last time in this cycle: its agent is gone, and the user was told to
+    /// remove from it what he does not need.
+    pub fn hand_over_quarantine(&self) -> Result<()> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return Ok(());
+        }
+        self.give_quarantine_back()?;
+        files::replace(&self.handed_over(), b"")
+    }
+
     /// Gives the quarantine back what was removed from it; says how much.
     fn give_quarantine_back(&self) -> Result<Option<String>> {
+        if self.handed_over().is_file() {
+            return Ok(None);
+        }
         let [from, to] = [self.copy(), self.common.clone()]
             .map(|common| self.evolve_in(&common).join(quarantine::FOLDER));
         if fs::symlink_metadata(&from).is_err() {

@@ -125,7 +125,7 @@ impl Quarantine {
         {
             return Ok(());
         }
-        let place = self.place_for(path)?;
+        let place = self.place_for(path, bytes.len() as u64)?;
         files::replace(&place, bytes)
     }
 
@@ -141,9 +141,10 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Returns a place for an earlier version of a file that stays where it is.
-    pub fn place_for(&mut self, path: &[u8]) -> Result<PathBuf> {
+    /// Returns a place for an earlier version of a file, of so many bytes, that stays where it is.
+    pub fn place_for(&mut self, path: &[u8], bytes: u64) -> Result<PathBuf> {
         self.make_own()?;
+        self.require_room(bytes, Path::new(OsStr::from_bytes(path)))?;
         let place = self.free_name(path);
         self.earlier
             .push(format!("{} → {}", text::path(path), shown(&place)));

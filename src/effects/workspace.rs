@@ -20,6 +20,7 @@ mod stock;
 mod submodules;
 mod undo;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +31,7 @@ use crate::effects::clock;
 use crate::effects::files::{self, is_beneath};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::users::Users;
-use crate::effects::keep::{self, AfterAgent, Kept};
+use crate::effects::keep::{self, AfterAgent, Kept, PutBack};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
@@ -116,6 +117,8 @@ pub struct Settled {
     pub was_undone: bool,
     /// Somebody else moved the branch in the meantime, so that nothing was undone.
     pub was_outrun: bool,
+    /// Untracked files that turned out to be written anew by checks, in hex.
+    pub made: Vec<String>,
     /// What a reader of the record should know: what was put back or moved to the quarantine.
     pub notes: Vec<String>,
 }
@@ -224,11 +227,11 @@ impl Workspace<'_> {
         plan: Option<&Plan>,
     ) -> Result<Settled> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let folders = keep::folders(&self.repo.own_places());
         let mut settled = Settled {
             commit: stock.tip.clone(),
             was_undone: false,
             was_outrun: false,
+            made: Vec::new(),
             notes: Vec::new(),
         };
         let was_opened = self.open_shut(start);
@@ -255,22 +258,12 @@ impl Workspace<'_> {
         let is_new = |note: &String| !stock.notes.contains(note);
         settled.notes.extend(held.notes.into_iter().filter(is_new));
         let is_left = fate == Fate::Leave || settled.was_outrun;
-        let root = &self.repo.root;
-        let after = (&stock.after_agent, fate == Fate::Keep);
-        let kept = start.kept.with_late_outputs(root, after);
-        let place = (root.as_path(), &folders[..]);
-        start
-            .kept
-            .keep_overwritten(place, &stock.after_agent, &mut quarantine)?;
-        start.kept.keep_earlier(place, &kept, &mut quarantine)?;
-        if fate == Fate::Undo && !settled.was_outrun {
-            kept.put_back_all_built(root, &folders, &mut quarantine)?;
-            kept.take_unbuilt(root, &mut quarantine)?;
+        let fate = if is_left { Fate::Leave } else { fate };
+        if fate == Fate::Keep {
+            settled.made = start.kept.made_since(&self.repo.root, &stock.after_agent);
         }
-        let put_back = match is_left {
-            true => kept.put_back_missing(root, &folders, &mut quarantine)?,
-            false => kept.put_back(root, &folders, &mut quarantine)?,
-        };
+        let after = (&stock.after_agent, fate);
+        let put_back = self.put_untracked_right(start, after, &mut quarantine)?;
         let unread = self.lost_unread(start);
         if !is_left {
             self.give_hollow_back(start);
@@ -294,6 +287,32 @@ impl Workspace<'_> {
             settled.commit = now.unwrap_or_else(|| stock.tip.clone());
         }
         Ok(settled)
+    }
+
+    /// Puts the user's untracked files right at a cycle's end, whatever became of its change: what of them is not as it was before the
+    /// agent stays only where somebody else wrote it, and then its earlier bytes are in the quarantine.
+    pub fn put_untracked_right(
+        &self,
+        start: &Start,
+        (after, fate): (&AfterAgent, Fate),
+        quarantine: &mut Quarantine,
+    ) -> Result<PutBack> {
+        let (root, folders) = (&*self.repo.root, keep::folders(&self.repo.own_places()));
+        let kept = match fate {
+            Fate::Keep => start.kept.with_late_outputs(root, after),
+            Fate::Undo | Fate::Leave => Cow::Borrowed(&start.kept),
+        };
+        let place = (root, &folders[..]);
+        start.kept.keep_overwritten(place, after, quarantine)?;
+        start.kept.keep_earlier(place, &kept, quarantine)?;
+        if fate == Fate::Undo {
+            kept.put_back_all_built(root, &folders, quarantine)?;
+            kept.take_unbuilt(root, quarantine)?;
+        }
+        match fate {
+            Fate::Leave => kept.put_back_missing(root, &folders, quarantine),
+            Fate::Keep | Fate::Undo => kept.put_back(root, &folders, quarantine),
+        }
     }
 
     /// Says which files of the user's without a copy are gone or were changed.

@@ -7,7 +7,7 @@ mod shut;
 
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal, Phase};
-use crate::effects::keep::{self, Links};
+use crate::effects::keep::Links;
 use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
 use crate::effects::pipes::Plain;
@@ -44,7 +44,8 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     hold_users(repo, &mut journal)?;
     clear_way((repo, diary), &mut journal, events)?;
-    let (said, ending) = settle((repo, diary), journal, events)?;
+    let settled = settle((repo, diary), journal, events);
+    let (said, ending) = settled.inspect_err(|error| super::hand_over(repo, error))?;
     // The copy first: a cycle that is settled must not be found there again.
     if let Ok(mirror) = Mirror::of(&repo.own_places()) {
         mirror.note_settled()?;
@@ -333,15 +334,10 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     workspace.open_shut(start);
     let carried_out = workspace.carry_out(start, plan, &mut quarantine)?;
     let was_outrun = carried_out.is_none();
-    let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
-    if !was_outrun {
-        kept.put_back_all_built(&repo.root, &folders, &mut quarantine)?;
-        kept.take_unbuilt(&repo.root, &mut quarantine)?;
-    }
-    let put_back = match was_outrun {
-        true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
-        false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
-    };
+    // Nobody remembers who wrote what since the agent.
+    let after = start.kept.look_after_agent(&repo.root);
+    let fate = if was_outrun { Fate::Leave } else { Fate::Undo };
+    let put_back = workspace.put_untracked_right(start, (&after, fate), &mut quarantine)?;
     let unread = workspace.lost_unread(start);
     if !was_outrun {
         workspace.give_hollow_back(start);
@@ -361,6 +357,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
         commit: head,
         was_undone: !was_outrun,
         was_outrun,
+        made: Vec::new(),
         notes,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata, Permissions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -47,6 +47,9 @@ pub struct Copy {
     /// How it was written to while no agent ran, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<Output>,
+    /// It came, or was written to with the same bytes, while goals were measured: checks make it, or it is somebody's.
+    #[serde(skip)]
+    pub(super) is_doubtful: bool,
     /// `protect` names it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_protected: bool,
@@ -88,6 +91,12 @@ impl Copy {
         folders.iter().map(|folder| folder.join(copy)).find(is_good)
     }
 
+    /// Returns how many bytes the file had when it was copied.
+    pub(super) fn size(&self) -> u64 {
+        let size = self.stamp.split(' ').next();
+        size.and_then(|size| size.parse().ok()).unwrap_or(0)
+    }
+
     /// Returns the file's mode when it was copied.
     pub(super) fn mode(&self) -> Option<u32> {
         u32::from_str_radix(self.stamp.split(' ').nth(1)?, 8).ok()
@@ -114,6 +123,7 @@ impl Copy {
             is_folder: false,
             digest: None,
             output: None,
+            is_doubtful: false,
             is_protected: false,
             copy_stamp: String::new(),
         }
@@ -172,23 +182,27 @@ pub(super) fn write(source: &Path, entry: &Copy, target: &Path) -> Result<()> {
     let done = match &entry.link {
         None if entry.is_folder => fs::create_dir(target),
         Some(link) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
-        None => files::copy(source, target).and_then(|()| match entry.mode() {
-            Some(mode) => fs::set_permissions(target, Permissions::from_mode(mode & 0o7777)),
-            None => Ok(()),
-        }),
+        None => write_file(source, entry, target),
     };
-    let done = done.and_then(|()| match entry.modified() {
-        // Older than the sources that changed since: it is built anew.
-        Some(modified) if entry.output == Some(Output::Built) && entry.link.is_none() => {
-            files::open(target)?.set_modified(modified)
-        }
-        Some(_) | None => Ok(()),
-    });
     let done = done.and_then(|()| match target.parent() {
         Some(parent) => files::sync_folder(parent),
         None => Ok(()),
     });
     done.map_err(|cause| Error::io("put back", target, cause))
+}
+
+/// Writes a file with its mode, and what checks may have made with the time of its bytes: older than the sources that changed since, it
+/// is made anew. Anything else is newer than what may have been made of another version of it.
+fn write_file(source: &Path, entry: &Copy, target: &Path) -> IoResult<()> {
+    files::copy(source, target)?;
+    let is_made = entry.output == Some(Output::Built) || entry.is_doubtful;
+    if let Some(modified) = entry.modified().filter(|_| is_made) {
+        files::open(target)?.set_modified(modified)?;
+    }
+    match entry.mode() {
+        Some(mode) => fs::set_permissions(target, Permissions::from_mode(mode & 0o7777)),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn stamp(meta: &Metadata) -> String {

@@ -41,21 +41,8 @@ pub(super) struct Seen {
 pub(super) struct Measured {
     /// What they were like before.
     seen: BTreeMap<String, Seen>,
-    /// Those that checks made.
-    pub(super) came: BTreeSet<String>,
-    /// Those that came while the goals of this cycle were measured, of checks or somebody's.
-    pub(super) late: BTreeSet<String>,
-    /// Those that were written to and hold the same bytes.
-    touched: BTreeSet<String>,
     /// Those that checks run: nobody's output.
     frozen: BTreeSet<String>,
-}
-
-impl Measured {
-    /// Says whether a file came or was written to while goals were measured, and may turn out to be an output.
-    fn is_doubtful(&self, name: &String) -> bool {
-        self.late.contains(name) || self.touched.contains(name)
-    }
 }
 
 /// What was done to a file.
@@ -133,13 +120,14 @@ impl Kept {
         })
     }
 
-    /// Notes which of the files were written to since they were looked at for `before`, or earlier, or came since; `frozen` ones, which
-    /// checks run, are nobody's output, and neither is one that holds the same bytes as before: somebody may rely on them.
+    /// Notes which of the files were written to since they were looked at for `before`, or earlier; `frozen` ones, which checks run,
+    /// are nobody's output, and neither is one that holds the same bytes as before, or came since: somebody may rely on them.
     pub fn note_outputs(&mut self, root: &Path, before: &[&Kept], frozen: &[String]) {
         let mut found: BTreeMap<String, Output> = BTreeMap::new();
-        let mut touched = BTreeSet::new();
+        let mut doubtful = BTreeSet::new();
         for earlier in before {
-            touched.extend(earlier.measured.touched.iter().cloned());
+            let earlier_doubtful = earlier.untracked.iter().filter(|(_, it)| it.is_doubtful);
+            doubtful.extend(earlier_doubtful.map(|(name, _)| name.clone()));
             let noted = earlier.untracked.iter();
             let noted = noted.filter_map(|(name, entry)| Some((name.clone(), entry.output?)));
             let mut changed = Vec::new();
@@ -147,15 +135,11 @@ impl Kept {
                 let now = look_at(root, name);
                 match now.and_then(|now| seen.became(&now, &place(root, name))) {
                     Some(Became::Output(output)) => changed.push((name.clone(), output)),
-                    Some(Became::Touched) => drop(touched.insert(name.clone())),
+                    Some(Became::Touched) => drop(doubtful.insert(name.clone())),
                     None => {}
                 }
             }
-            // What checks make they make anew.
-            let came = earlier.measured.came.iter();
-            let came = came.filter(|name| look_at(root, name).is_some());
-            let came = came.map(|name| (name.clone(), Output::Rewritten));
-            for (name, output) in noted.chain(changed).chain(came) {
+            for (name, output) in noted.chain(changed) {
                 // What was made anew once may well have been longer another time.
                 let is_rewritten = found.get(&name) == Some(&Output::Rewritten);
                 found.insert(
@@ -172,10 +156,10 @@ impl Kept {
         let frozen: BTreeSet<String> = frozen.collect();
         for (name, entry) in &mut self.untracked {
             let output = found.get(name).copied();
-            entry.output = output.filter(|_| !frozen.contains(name));
+            let is_frozen = frozen.contains(name);
+            entry.output = output.filter(|_| !is_frozen);
+            entry.is_doubtful = output.is_none() && !is_frozen && doubtful.contains(name);
         }
-        touched.retain(|name| !found.contains_key(name) && !frozen.contains(name));
-        self.measured.touched = touched;
         self.measured.frozen = frozen;
     }
 }
@@ -196,11 +180,22 @@ impl AfterAgent {
 }
 
 impl Kept {
-    /// Takes over which files came while the goals of this cycle were measured, but for `frozen` ones, which checks run.
-    pub fn take_late(&mut self, listed: &Kept, frozen: &[String]) {
-        self.measured.late.clone_from(&listed.measured.late);
-        for path in frozen {
-            self.measured.late.remove(&to_hex(path.as_bytes()));
+    /// Returns those files, in hex, that may turn out to be outputs and are written to since the agent: beside a change that is kept
+    /// they are, from then on.
+    pub fn made_since(&self, root: &Path, after: &AfterAgent) -> Vec<String> {
+        let doubtful = self.untracked.iter().filter(|(_, it)| it.is_doubtful);
+        let names = doubtful.map(|(name, _)| name);
+        let made = names.filter(|name| after.is_written_since(root, name));
+        made.cloned().collect()
+    }
+
+    /// Takes these files for outputs.
+    pub fn know_made(&mut self, names: &[String]) {
+        for name in names {
+            if let Some(entry) = self.untracked.get_mut(name) {
+                entry.is_doubtful = false;
+                entry.output.get_or_insert(Output::Rewritten);
+            }
         }
     }
 
@@ -209,8 +204,7 @@ impl Kept {
     pub fn without_outputs(&self, root: &Path, held: &dyn Fn(&[u8]) -> bool) -> Kept {
         let files = self.untracked.iter().filter(|(name, entry)| {
             let is_made_anew = matches!(entry.output, Some(Output::Rewritten | Output::Built));
-            let is_others = is_made_anew || self.measured.late.contains(*name);
-            !is_others && in_the_way(root, &from_hex(name)).is_none_or(|it| !held(&it))
+            !is_made_anew && in_the_way(root, &from_hex(name)).is_none_or(|it| !held(&it))
         });
         Kept {
             untracked: files
@@ -226,23 +220,18 @@ impl Kept {
         AfterAgent(self.untracked.keys().map(seen).collect())
     }
 
-    /// Returns the same, with those for outputs that are written to since the agent. Beside a change that is kept that is any file: a
-    /// build whose sources changed makes it anew, or somebody saved it. Else it is those that came or were written to while goals
-    /// were measured before: a change that is undone takes along what it may have made of the user's.
-    pub fn with_late_outputs(
-        &self,
-        root: &Path,
-        (after, is_kept): (&AfterAgent, bool),
-    ) -> Cow<'_, Kept> {
+    /// Returns the same, with those for outputs that are written to since the agent, whose change is kept: a build whose sources
+    /// changed makes them anew, or somebody saved them.
+    pub fn with_late_outputs(&self, root: &Path, after: &AfterAgent) -> Cow<'_, Kept> {
         // What a program only adds to holds the user's bytes as well.
         let may_be_made = |name: &String, entry: &Copy| {
             let is_free = entry.output.is_none() && !entry.is_protected;
-            is_kept && is_free && !self.measured.frozen.contains(name)
+            is_free && !self.measured.frozen.contains(name)
         };
         let written: Vec<_> = self
             .untracked
             .iter()
-            .filter(|(name, entry)| self.measured.is_doubtful(name) || may_be_made(name, entry))
+            .filter(|(name, entry)| may_be_made(name, entry))
             .map(|(name, _)| name)
             .filter(|name| after.is_written_since(root, name))
             .collect();
@@ -273,7 +262,6 @@ impl Kept {
                 .is_some_and(|it| it.output.is_some());
             let path = from_hex(name);
             if entry.output.is_some()
-                || self.measured.is_doubtful(name)
                 || !is_left
                 || look_at(root, name).is_none()
                 || is_unchanged(root, &path, entry)
@@ -324,7 +312,7 @@ fn keep_in(
     (root, path): (&Path, &[u8]),
     (source, entry): (&Path, &Copy),
 ) -> Result<()> {
-    let place = quarantine.place_for(path)?;
+    let place = quarantine.place_for(path, entry.size())?;
     let folder = place.parent().unwrap_or(root);
     fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
     write(source, entry, &place)

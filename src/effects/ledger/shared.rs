@@ -324,8 +324,10 @@ impl Ledger {
         }
         if !appeared.refused.is_empty() {
             let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
-            let place = quarantine.place_for(names::QUEUE.as_bytes())?;
-            files::replace(&place, &exact::encode(&appeared.refused.concat()))?;
+            let refused = exact::encode(&appeared.refused.concat());
+            let name = names::QUEUE.as_bytes();
+            let place = quarantine.place_for(name, refused.len() as u64)?;
+            files::replace(&place, &refused)?;
             found.wrong.push(format!(
                 "{}: left out, as no items or too many: {} that appeared while the agent ran: {}",
                 names::QUEUE,

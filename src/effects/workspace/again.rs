@@ -25,7 +25,7 @@ impl Workspace<'_> {
     pub fn note_came(&self, kept: &mut Kept) -> Result<()> {
         self.look_through()?;
         let status = self.state()?;
-        kept.add_made(status.untracked.iter().chain(&status.within));
+        kept.add_late(status.untracked.iter().chain(&status.within));
         Ok(())
     }
 

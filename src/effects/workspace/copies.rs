@@ -69,7 +69,6 @@ impl Workspace<'_> {
         let mut kept = Kept::make(root, &folder, (all.into_iter().collect(), ignored), last)?;
         let before: Vec<_> = last.into_iter().chain([&start.kept]).collect();
         kept.note_outputs(root, &before, frozen);
-        kept.take_late(&start.kept, frozen);
         kept.note_built(built);
         kept.note_protected(held.protection, protected.is_cut);
         start.kept = kept;
