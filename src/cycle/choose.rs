@@ -106,11 +106,9 @@ pub async fn measure_first(
     Ok(snapshot)
 }
 
-/// Says whether a snapshot may stand for a measurement: same content, same goals, and something in it to work on.
+/// Says whether the snapshot that was just made may stand for a measurement: same content, same goals.
 fn serves(carried: &Carried, start: &Start, goals: &Goals) -> bool {
-    carried.content == start.content
-        && carried.snapshot.goals_digest == goals.digest
-        && !select::failing_goals(&carried.snapshot).is_empty()
+    carried.content == start.content && carried.snapshot.goals_digest == goals.digest
 }
 
 /// Names the tracked files that have changes where a measurement before an agent was cut short. There were none when it began,
