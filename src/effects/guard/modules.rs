@@ -319,6 +319,13 @@ pub fn submodules(listed: &[u8]) -> Vec<Vec<u8>> {
     lines.filter_map(path).collect()
 }
 
+/// Says whether a submodule is checked out at this path, and not just its `.git`.
+pub fn is_checked_out(root: &Path, path: &[u8]) -> bool {
+    let folder = root.join(OsStr::from_bytes(path));
+    std::fs::symlink_metadata(folder.join(".git")).is_ok()
+        && std::fs::read_dir(&folder).is_ok_and(|entries| entries.count() > 1)
+}
+
 /// Returns the git directory of the repository at this path, which may be anybody's; none if there is none in a plain folder.
 pub fn git_dir_at(root: &Path, path: &[u8]) -> Option<PathBuf> {
     Module::at(root, path).map(|module| module.git_dir())

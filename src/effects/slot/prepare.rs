@@ -1,13 +1,13 @@
 //! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
 use super::{Slot, remove_all};
 use crate::effects::files;
+use crate::effects::guard::modules::is_checked_out;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::repo::{Entry, Repo, SUBMODULE};
 use crate::effects::sandbox::Fence;
@@ -88,7 +88,7 @@ impl Slot {
     /// Lists the submodules that `prepare` had set up here, and that are not any more.
     pub fn emptied(&self) -> Result<Vec<Vec<u8>>> {
         let mut emptied = self.stamped()?.modules;
-        emptied.retain(|module| !self.has_set_up(module));
+        emptied.retain(|module| !is_checked_out(&self.root, module));
         Ok(emptied)
     }
 
@@ -105,13 +105,6 @@ impl Slot {
         Ok(())
     }
 
-    /// Says whether a submodule is checked out here, and not just its `.git`.
-    fn has_set_up(&self, module: &[u8]) -> bool {
-        let folder = self.root.join(OsStr::from_bytes(module));
-        fs::symlink_metadata(folder.join(".git")).is_ok()
-            && fs::read_dir(&folder).is_ok_and(|entries| entries.count() > 1)
-    }
-
     /// Reads what the slot was made ready from, and which submodules were set up then.
     fn stamped(&self) -> Result<Inputs> {
         let stamp = files::read_bounded(&self.stamp(), STAMP_LIMIT)?.unwrap_or_default();
@@ -125,7 +118,7 @@ impl Slot {
 
     fn stamp_ready(&self, inputs: &Inputs) -> Result<()> {
         let set_up = inputs.modules.iter().map(Vec::as_slice);
-        let set_up = set_up.filter(|module| self.has_set_up(module));
+        let set_up = set_up.filter(|module| is_checked_out(&self.root, module));
         let parts: Vec<&[u8]> = std::iter::once(inputs.digest.as_bytes())
             .chain(set_up)
             .collect();

@@ -195,10 +195,7 @@ impl Workspace<'_> {
     pub fn edited_modules(&self, lender: &Path) -> Result<Vec<Vec<u8>>> {
         let mut edited = Vec::new();
         for path in self.repo.tracked_folders()?.modules {
-            let folder = self.repo.root.join(OsStr::from_bytes(&path));
-            // Beside what is called `.git` there has to be something.
-            let is_set_up = is_there(&folder.join(".git"))
-                && fs::read_dir(&folder).is_ok_and(|entries| entries.count() > 1);
+            let is_set_up = modules::is_checked_out(&self.repo.root, &path);
             let Some(id) = self.link_of(&path)?.filter(|_| is_set_up) else {
                 continue;
             };
