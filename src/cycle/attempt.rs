@@ -147,6 +147,7 @@ impl<'a> Attempt<'a> {
             start.lent = isolation.keep_lent(&yardstick.protected, progress.lent.as_ref())?;
             uncopied::warn(session, &start.lent, progress.lent.as_ref());
             progress.lent = Some(start.lent.clone());
+            start.in_modules = workspace.loose_in_modules(&isolation.user.root)?.into();
         }
         self.fingerprints = Attempt::fingerprints(session, &yardstick, &start.kept);
         let (mut unbuilt, mut open) = workspace.unbuilt(self.goals, &start.tree);

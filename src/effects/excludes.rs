@@ -47,7 +47,7 @@ fn always(repo: &Repo, of_git: &Settings) -> Vec<u8> {
 }
 
 /// Returns what the user's own `core.excludesFile` says, or git's default for it.
-fn users_own(repo: &Repo, of_git: &Settings) -> Vec<u8> {
+pub fn users_own(repo: &Repo, of_git: &Settings) -> Vec<u8> {
     let mut set = of_git.values(|name| name == b"core.excludesfile");
     let set = set.next_back().map(String::from_utf8_lossy);
     let configured = set.and_then(|path| match is_plain(&path) {
@@ -61,6 +61,37 @@ fn users_own(repo: &Repo, of_git: &Settings) -> Vec<u8> {
     let file = configured.or_else(default);
     let read = |file: PathBuf| files::read_followed(&file, READ_LIMIT).ok().flatten();
     file.and_then(read).unwrap_or_default()
+}
+
+/// Returns the lines of the `.gitignore` of a folder as they would stand in one of the folder that its path goes from.
+pub fn below(folder: &[u8], rules: &[u8]) -> Vec<u8> {
+    let rules = rules.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rules);
+    let mut lines = Vec::new();
+    for line in rules.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let (not, pattern) = match line.strip_prefix(b"!") {
+            Some(pattern) => (&b"!"[..], pattern),
+            None => (&b""[..], line),
+        };
+        lines.extend_from_slice(not);
+        if !folder.is_empty() {
+            // Blanks at the end mean nothing, nor does a slash there for where it begins.
+            let end = pattern.iter().rposition(|byte| *byte != b' ');
+            let is_anchored = pattern[..end.unwrap_or(0)].contains(&b'/');
+            lines.push(b'/');
+            lines.extend(escaped(folder));
+            lines.extend_from_slice(if is_anchored { b"/" } else { b"/**/" });
+        }
+        lines.extend_from_slice(match folder.is_empty() {
+            true => pattern,
+            false => pattern.strip_prefix(b"/").unwrap_or(pattern),
+        });
+        lines.push(b'\n');
+    }
+    lines
 }
 
 /// Says whether a path as it is set means what it says, the home directory of this user aside: not `~other/`, `%(prefix)/`, nor
@@ -96,7 +127,19 @@ fn escaped(path: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped, is_plain};
+    use super::{below, escaped, is_plain};
+
+    #[test]
+    fn rules_of_a_folder_mean_the_same_above_it() {
+        let rules = b"\xef\xbb\xbf*.o\r\n# words\n\n/build\n!keep/\ndocs/*.html\n\\#x \n";
+        let above =
+            b"/a\\*/**/*.o\n/a\\*/build\n!/a\\*/**/keep/\n/a\\*/docs/*.html\n/a\\*/**/\\#x \n";
+        assert_eq!(below(b"a*", rules), above);
+        assert_eq!(
+            below(b"", rules),
+            b"*.o\n/build\n!keep/\ndocs/*.html\n\\#x \n"
+        );
+    }
 
     #[test]
     fn a_path_that_means_more_than_it_says_is_left_to_git() {

@@ -133,9 +133,8 @@ impl Isolation {
         };
         let workspace = Workspace { repo: &repo };
         let mut stock = workspace.take_stock(start)?;
-        let edited = workspace.edited_modules(&self.user.root)?.into_iter();
-        let edited =
-            edited.map(|path| format!("files of the submodule {} were changed", text::path(&path)));
+        let edited = workspace.edited_modules(&self.user.root, &start.in_modules)?;
+        let edited = edited.into_iter().map(|(_, words)| words);
         stock.change.unheld.extend(edited);
         let emptied = self.emptied(&repo)?.into_iter();
         let emptied =
@@ -234,7 +233,9 @@ impl Isolation {
         // First: of the slot less may be left.
         let mut notes = lent::put_back(&self.user, start)?;
         let slot = self.put_on(&start.commit)?;
-        let edited = Workspace { repo: &slot }.edited_modules(&self.user.root)?;
+        let workspace = Workspace { repo: &slot };
+        let edited = workspace.edited_modules(&self.user.root, &start.in_modules)?;
+        let edited: Vec<_> = edited.into_iter().map(|(path, _)| path).collect();
         if !edited.is_empty() {
             self.slot.unprepare(&edited)?;
         }

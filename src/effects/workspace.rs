@@ -46,6 +46,7 @@ pub use index::restat::Whereabouts;
 pub use land::{Landed, Landing};
 pub use start::{SettingsBack, Start};
 pub use status::WayOut;
+pub use submodules::Loose;
 pub use undo::Plan;
 pub use undo::beside::Written;
 pub use undo::later::Later;
@@ -171,6 +172,7 @@ impl Workspace<'_> {
             commit,
             kept,
             lent: Kept::default(),
+            in_modules: Arc::default(),
             flags: hidden.flags,
             guarded: Guarded::default(),
             users: Users::default(),

@@ -414,6 +414,128 @@ fn nor_does_it_in_a_copy_that_has_them() {
     assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
 }
 
+/// What an agent does to files of `sub` in a copy that are not of its commit, and whether that is a change that no commit holds.
+const BESIDE: [(&str, bool); 9] = [
+    ("echo fixed >sub/t", true),
+    ("ln -s ../b sub/t", true),
+    ("git init -q sub/t; echo fixed >sub/t/s", true),
+    ("echo '*' >sub/.git/info/exclude; echo fixed >sub/t", true),
+    (
+        "mkdir sub/t; echo '*' >sub/t/.gitignore; echo fixed >sub/t/s",
+        true,
+    ),
+    ("echo fixed >>sub/made", true),
+    ("echo fixed >sub/tool/.gitignore", true),
+    (
+        "echo fixed >sub/tool/t; echo fixed >sub/t.ign; mkdir -p sub/t",
+        false,
+    ),
+    (
+        "cp sub/made other; cp other sub/made; echo fixed >sub/t.theirs",
+        false,
+    ),
+];
+
+#[test]
+fn nor_does_what_an_agent_puts_beside_their_files_in_a_copy() {
+    for (script, is_unheld) in BESIDE {
+        let repo = repository();
+        want(&repo, "grep -qr fixed sub");
+        let made = "echo made >sub/made; mkdir -p sub/tool; echo '*' >sub/tool/.gitignore";
+        let goals = repo.read("GOALS.yaml");
+        repo.write("GOALS.yaml", &format!("evolve:\n  prepare: git -c protocol.file.allow=always submodule update --init; {made}\n{goals}"));
+        repo.commit_all("settings");
+        sh(
+            &repo,
+            "mkdir -p ~/.config/git; echo '*.theirs' >~/.config/git/ignore",
+        );
+        for _ in 0..2 {
+            repo.agent_does(&[&format!("{script}; echo more >>b")]);
+            let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+            let newest = repo.newest();
+            let reason = newest["reason"].to_string();
+            let said =
+                "left what no commit holds: the submodule sub holds what its commit does not: sub/";
+            assert_eq!(reason.contains(said), is_unheld, "{script}: {reason}");
+            assert_eq!(
+                newest["result"] == "regressed",
+                is_unheld,
+                "{script}: {}",
+                run.stdout
+            );
+            if !is_unheld {
+                break;
+            }
+            // An undo leaves nothing of it in the copy.
+            assert_eq!(newest["goals_passing"], 1, "{script}: {}", run.stdout);
+        }
+    }
+}
+
+#[test]
+fn nor_where_the_checkout_has_no_repository_of_it_or_the_submodule_is_within_another() {
+    for (script, of_checkout) in [
+        (
+            "echo fixed >sm/s",
+            "git submodule -q deinit -f --all; rm -rf .git/modules",
+        ),
+        (
+            "echo fixed >sm/t",
+            "git submodule -q deinit -f --all; rm -rf .git/modules",
+        ),
+        (
+            "rm -rf .git/modules; echo fixed >sm/s",
+            "git submodule -q deinit -f --all; rm -rf .git/modules",
+        ),
+        ("echo fixed >sm/in/s", "true"),
+        ("echo fixed >sm/in/t", "true"),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        want(&repo, "grep -qr fixed sm");
+        set_up(
+            &repo,
+            r#"for name in in sm; do
+    git init -q -b trunk "$OUT/$name"; echo todo >"$OUT/$name/s"
+    git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
+done
+git -C "$OUT/sm" submodule -q add "$OUT/in" in; git -C "$OUT/sm" commit -qm in
+git submodule -q add "$OUT/sm" sm; git add .; git commit -qm first"#,
+        );
+        let goals = repo.read("GOALS.yaml");
+        let update = "git -c protocol.file.allow=always submodule update --init --recursive";
+        repo.write(
+            "GOALS.yaml",
+            &format!("evolve:\n  prepare: {update}\n{goals}"),
+        );
+        repo.commit_all("settings");
+        sh(&repo, &format!("{update} -q; {of_checkout}"));
+        for _ in 0..2 {
+            repo.agent_does(&[&format!("{script}; echo more >>b")]);
+            let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+            assert_eq!(
+                repo.newest()["result"],
+                "regressed",
+                "{script}: {}",
+                run.stdout
+            );
+            assert_eq!(
+                repo.newest()["goals_passing"],
+                1,
+                "{script}: {}",
+                run.stdout
+            );
+        }
+        repo.agent_does(&["echo more >>b"]);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(
+            repo.newest()["result"],
+            "unchanged",
+            "{script}: {}",
+            run.stdout
+        );
+    }
+}
+
 #[test]
 fn one_that_is_emptied_in_a_copy_is_no_change_to_keep_and_is_set_up_again() {
     let repo = prepared();

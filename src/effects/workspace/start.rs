@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Whereabouts, Workspace};
+use super::{Loose, Whereabouts, Workspace};
 use crate::effects::files::{self, Moment};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
@@ -48,6 +48,9 @@ pub struct Start {
     /// What is lent to a slot from the user's checkout and `protect` names.
     #[serde(default, skip_serializing_if = "Kept::is_empty")]
     pub lent: Kept,
+    /// What lay loose in the submodules of a slot right before the agent; after a crash it counts as the agent's.
+    #[serde(skip)]
+    pub in_modules: Arc<Loose>,
     /// What git was told not to look at, as in `h path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,

@@ -1,9 +1,11 @@
 //! Submodules and other repositories in the tree: what an agent did in one is found, put away, and undone.
 
+mod copied;
 mod embedded;
 mod inside;
 mod replaced;
 mod undo;
 
+pub use copied::Loose;
 pub(super) use inside::Home;
 pub(super) use undo::EDITED;

@@ -23,6 +23,15 @@ use crate::model::exact;
 /// The mode of a file that can be executed.
 const EXECUTABLE: u32 = 0o100_755;
 
+/// What of a folder git would ignore.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rules<'a> {
+    /// What the `.gitignore` files there name, whoever wrote them.
+    OfFolder,
+    /// What these lines name, as in a `.gitignore` of the folder itself.
+    These(&'a [u8]),
+}
+
 impl Workspace<'_> {
     /// Lists the files in the folders of those of these submodules that are not set up: git looks at none of them.
     pub(in crate::effects::workspace) fn in_unset(&self, listed: &[Vec<u8>]) -> Vec<Vec<u8>> {
@@ -189,31 +198,6 @@ impl Workspace<'_> {
         Ok(replaced)
     }
 
-    /// Says which submodules of a slot hold other files than the commit that its index has of them, as far as the checkout at
-    /// `lender`, or what is there, has that commit: no commit of the slot holds what was changed in one. What checks and `prepare`
-    /// made beside these files is passed by.
-    pub fn edited_modules(&self, lender: &Path) -> Result<Vec<Vec<u8>>> {
-        let mut edited = Vec::new();
-        for path in self.repo.tracked_folders()?.modules {
-            let is_set_up = modules::is_checked_out(&self.repo.root, &path);
-            let Some(id) = self.link_of(&path)?.filter(|_| is_set_up) else {
-                continue;
-            };
-            let places = [lender, &self.repo.root].into_iter();
-            let mut places = places.filter_map(|root| modules::git_dir_at(root, &path));
-            let Some(files) = places.find_map(|place| files_of(&place, &id)) else {
-                continue;
-            };
-            for (below, entry) in files {
-                if !self.is_as_in(&joined(&path, &below), &entry)? {
-                    edited.push(path);
-                    break;
-                }
-            }
-        }
-        Ok(edited)
-    }
-
     /// Says whether a folder holds the files of a commit, and no others but the user's and what the commit's own `.gitignore` names. An
     /// object is what its id says, whoever keeps it; nothing is run, or believed, of the repository that is there.
     fn holds(
@@ -233,39 +217,46 @@ impl Workspace<'_> {
             let below = below.strip_suffix(b"/").unwrap_or(below);
             listed.contains(below) || start.kept.was_there(&joined(path, below))
         };
-        let Some(others) = may_refuse(self.not_ignored_in(folder))? else {
+        let Some(others) = may_refuse(self.not_ignored_in(folder, Rules::OfFolder))? else {
             return Ok(false);
         };
         let mut others = others.split(|byte| *byte == 0).filter(|it| !it.is_empty());
         Ok(others.all(is_known))
     }
 
-    /// Lists the files of a folder that its `.gitignore` files do not name, each ended by a NUL. Asks by way of an empty
-    /// repository: what is called `.git` in the folder has no say in it.
-    fn not_ignored_in(&self, folder: &Path) -> Result<Vec<u8>> {
-        const LIST: [&str; 5] = [
-            "--work-tree=.",
-            "ls-files",
-            "--others",
-            "--exclude-per-directory=.gitignore",
-            "-z",
-        ];
+    /// Lists the files of a folder that these rules of git's do not name, each ended by a NUL; a repository there is one name that
+    /// ends in a slash. Asks by way of an empty repository: what is called `.git` in the folder has no say in it.
+    pub(super) fn not_ignored_in(&self, folder: &Path, rules: Rules<'_>) -> Result<Vec<u8>> {
+        const LIST: [&str; 4] = ["--work-tree=.", "ls-files", "--others", "-z"];
         let empty = self.repo.private.join("empty.git");
         let _ = fs::remove_dir_all(&empty);
         for part in ["objects", "refs"] {
             files::make_folder(&empty.join(part))?;
         }
         files::replace_unsynced(&empty.join("HEAD"), b"ref: refs/heads/none\n")?;
-        let mut place = OsStr::new("--git-dir=").to_owned();
-        place.push(&empty);
+        let with = |option: &str, file: &Path| {
+            let mut word = OsStr::new(option).to_owned();
+            word.push(file);
+            word
+        };
+        let excludes = match rules {
+            Rules::OfFolder => with("--exclude-per-directory=", Path::new(".gitignore")),
+            Rules::These(rules) => {
+                let file = empty.join("rules");
+                files::replace_unsynced(&file, rules)?;
+                with("--exclude-from=", &file)
+            }
+        };
+        let place = with("--git-dir=", &empty);
         let git = self.repo.git.elsewhere(folder);
-        let listed = git.run(&[&[place.as_os_str()], &LIST.map(OsStr::new)[..]].concat());
+        let words = [&[&*place], &LIST.map(OsStr::new)[..], &[&*excludes]].concat();
+        let listed = git.run(&words);
         let _ = fs::remove_dir_all(&empty);
         listed
     }
 
     /// Says whether a file is what a tree has of it, or becomes that when git takes it in.
-    fn is_as_in(&self, path: &[u8], entry: &Entry) -> Result<bool> {
+    pub(super) fn is_as_in(&self, path: &[u8], entry: &Entry) -> Result<bool> {
         let file = self.repo.root.join(OsStr::from_bytes(path));
         let Ok(meta) = fs::symlink_metadata(&file) else {
             // What is in one within is looked at by itself, and may not be set up.
@@ -294,7 +285,7 @@ impl Workspace<'_> {
     }
 
     /// Returns the commit that the index around a submodule has of it; none if it has none any more.
-    fn link_of(&self, path: &[u8]) -> Result<Option<String>> {
+    pub(super) fn link_of(&self, path: &[u8]) -> Result<Option<String>> {
         let (git, below) = self.around(path);
         let list = ["ls-files", "--stage", "-z", "--"].map(OsStr::new);
         let listed = git.run(&[&list[..], &[OsStr::from_bytes(below)]].concat())?;
@@ -307,7 +298,7 @@ impl Workspace<'_> {
 }
 
 /// Lists the files of a commit, where a git directory has it.
-fn files_of(git_dir: &Path, commit: &str) -> Option<Vec<(Vec<u8>, Entry)>> {
+pub(super) fn files_of(git_dir: &Path, commit: &str) -> Option<Vec<(Vec<u8>, Entry)>> {
     let repo = Repo::open_git_dir(git_dir);
     repo.and_then(|repo| repo.files_of(commit)).ok()
 }
@@ -328,7 +319,7 @@ fn is_there(place: &Path) -> bool {
 }
 
 /// Lists everything but folders below a folder, as far as that can be read.
-fn files_in(root: &Path) -> Vec<PathBuf> {
+pub(super) fn files_in(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
