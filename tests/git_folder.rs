@@ -503,7 +503,7 @@ fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
 }
 
 /// What an agent leaves in the way inside `.git`. Each takes `a` along, which a goal wants.
-const IN_THE_WAY: [(&str, &str); 23] = [
+const IN_THE_WAY: [(&str, &str); 25] = [
     (
         "refs/heads",
         "rm -rf .git/refs/heads; ln -s \"$OUT/theirs\" .git/refs/heads",
@@ -520,6 +520,14 @@ const IN_THE_WAY: [(&str, &str); 23] = [
     (
         "HEAD as link",
         "cp .git/HEAD \"$OUT/theirs/HEAD\"; ln -sf \"$OUT/theirs/HEAD\" .git/HEAD",
+    ),
+    (
+        "HEAD as link to a branch",
+        "rm .git/HEAD; ln -s refs/heads/side .git/HEAD",
+    ),
+    (
+        "HEAD as link to its branch",
+        "ln -sf refs/heads/main .git/HEAD",
     ),
     ("HEAD as folder", "rm .git/HEAD; mkdir .git/HEAD"),
     ("a huge HEAD", "truncate -s 20G .git/HEAD"),
@@ -621,6 +629,7 @@ fn where_the_session_dies_with_something_in_the_way_the_next_start_undoes_the_cy
     let of_recovery = [
         "refs/heads",
         "the branch as link",
+        "HEAD as link to a branch",
         "HEAD as folder",
         "an empty index",
         "junk as packed-refs",
@@ -644,6 +653,32 @@ fn where_the_session_dies_with_something_in_the_way_the_next_start_undoes_the_cy
             next.stderr
         );
         assert_as_before(&repo, what, &side);
+    }
+}
+
+#[test]
+fn a_head_that_was_a_link_to_a_branch_stays_one_also_to_another() {
+    for (script, leads_to) in [
+        ("true", "refs/heads/side"),
+        (
+            "ln -sfn refs/heads/other .git/worktrees/wt/HEAD",
+            "refs/heads/other",
+        ),
+    ] {
+        let repo = with_files_of_others();
+        sh(
+            &repo,
+            "git branch other; git worktree add -q \"$OUT/wt\" side; ln -sf refs/heads/side .git/worktrees/wt/HEAD",
+        );
+        let run = repo.cycle(&format!("{script}; touch c")).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["improved"],
+            "{script}: {}",
+            run.stdout
+        );
+        let led = sh(&repo, "readlink .git/worktrees/wt/HEAD");
+        assert_eq!(led.trim(), leads_to);
     }
 }
 

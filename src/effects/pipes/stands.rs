@@ -196,13 +196,13 @@ impl Stood {
             return false;
         };
         let target = target.as_os_str().as_bytes();
+        let Some(was) = links.get(&Stood::name_of(common, full)) else {
+            return false;
+        };
+        let was = exact::encode(was);
         let is_head = full.file_name().is_some_and(|name| name == "HEAD");
         // Any other ref libgit2 would write through such a link.
-        if is_symbolic(target) && is_head {
-            return true;
-        }
-        let was = links.get(&Stood::name_of(common, full));
-        was.is_some_and(|was| *was == exact::decode(target))
+        was == target || is_head && is_symbolic(&was) && is_symbolic(target)
     }
 
     fn wrong_file(&self, full: &Path, wanted: Wanted) -> Option<Wrong> {
