@@ -551,6 +551,36 @@ fn what_somebody_else_did_meanwhile_stays() {
 }
 
 #[test]
+fn refs_that_an_agent_rewrites_with_the_branch_are_back_and_one_that_is_rewritten_alone_stays() {
+    const REWRITE: &str =
+        "FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter 'cat; echo x' --";
+    let those = [
+        "refs/heads/side",
+        "refs/notes/commits",
+        "refs/remotes/origin/main",
+    ];
+    for end in ["rm b", "touch a"] {
+        let repo = repository();
+        let before = those.map(|name| repo.git(&["rev-parse", name]));
+        let script = format!("{REWRITE} --all >/dev/null 2>&1; {end}");
+        repo.cycle(&script).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{end}");
+        for (name, was) in those.iter().zip(&before) {
+            assert_eq!(repo.git(&["rev-parse", name]), *was, "{end}");
+            let told = notes(&repo);
+            let said = format!("{name} was moved and is as before");
+            assert!(told.contains(&said), "{end}: {told}");
+        }
+    }
+    let repo = repository();
+    let was = repo.git(&["rev-parse", "side"]);
+    let script = format!("{REWRITE} side >/dev/null 2>&1; touch a");
+    repo.cycle(&script).expect(0);
+    assert_ne!(repo.git(&["rev-parse", "side"]), was);
+    assert!(notes(&repo).contains("somebody else moved refs/heads/side"));
+}
+
+#[test]
 fn marks_that_hide_files_from_git_are_as_before() {
     let repo = repository();
     repo.write("c", "c\n");

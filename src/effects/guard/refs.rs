@@ -12,7 +12,7 @@ use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::git::compared::Refs;
-use crate::model::git::movement::Movement;
+use crate::model::git::movement::{Movement, REWRITTEN};
 use crate::model::git::whose::Whose;
 
 /// Refs that make git take one object for another.
@@ -351,12 +351,25 @@ fn taken_back(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<
 /// Says whether the reflog says that somebody else moved the ref to where it is.
 pub fn is_by_somebody_else(repo: &Repo, (name, is): (&str, &str), whose: &Whose) -> bool {
     let newest = repo.movements(name).into_iter().next();
-    newest.is_some_and(|newest| newest.new == is && is_by_others(&newest, whose))
+    newest.is_some_and(|newest| newest.new == is && is_by_others(repo, &newest, whose))
 }
 
-/// Says whether a movement has no mark, though the command that made it heeds marks.
-pub fn is_by_others(movement: &Movement, whose: &Whose) -> bool {
-    !movement.message.starts_with(&whose.mark) && heeds_marks(&movement.message)
+/// Says whether a movement has no mark, though the command that made it heeds marks, and does not go with a rewriting of the branch
+/// that is worked on: that counts as the agent's.
+pub fn is_by_others(repo: &Repo, movement: &Movement, whose: &Whose) -> bool {
+    let message = movement.message.as_str();
+    let is_of_agent = || message == REWRITTEN && is_branch_rewritten(repo, whose);
+    !message.starts_with(&whose.mark) && heeds_marks(message) && !is_of_agent()
+}
+
+/// Says whether all of the branch that is worked on was rewritten since the start.
+fn is_branch_rewritten(repo: &Repo, whose: &Whose) -> bool {
+    let Some(start) = &whose.start else {
+        return false;
+    };
+    let movements = repo.movements(&whose.branch);
+    let mut since = movements.iter().take_while(|one| one.new != *start);
+    since.any(|one| one.message == REWRITTEN)
 }
 
 /// Makes these refs what they were, those too that went on to newer commits or are new; says what was done. None are new where HEAD

@@ -10,6 +10,9 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+/// The note with which `git filter-branch` moves refs, whatever mark it is given.
+pub const REWRITTEN: &str = "filter-branch: rewrite";
+
 /// How many digits of a commit's id are shown.
 const SHOWN: usize = 10;
 
@@ -118,7 +121,7 @@ pub fn is_fetched(message: &str) -> bool {
 fn goes_on(movement: &Movement, marked: &HashSet<&str>) -> bool {
     let passes_over =
         movement.message.ends_with(": fast-forward") && marked.contains(movement.old.as_str());
-    passes_over || ["filter-branch: rewrite", "initial pull"].contains(&movement.message.as_str())
+    passes_over || [REWRITTEN, "initial pull"].contains(&movement.message.as_str())
 }
 
 /// Says whether a movement without a mark brings something that is not the agent's. Some commands of git heed no mark, such as

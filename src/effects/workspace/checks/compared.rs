@@ -268,7 +268,7 @@ impl Moves<'_> {
             if before.get(name) == Some(&moved.new) {
                 break;
             }
-            if refs::is_by_others(&moved, &self.whose) && !self.holds(&moved.new)? {
+            if refs::is_by_others(self.repo, &moved, &self.whose) && !self.holds(&moved.new)? {
                 return Ok(true);
             }
         }
