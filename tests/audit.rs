@@ -692,6 +692,7 @@ fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
         said.contains("1 disagreement: ") && said.contains("2 cycles measured again"),
         "{said}"
     );
+    assert!(said.contains("nothing that git ignores"), "{said}");
     assert_eq!(copies(&repo), Vec::<String>::new());
 }
 

@@ -21,6 +21,10 @@ use crate::model::goals::{self, Settings};
 use crate::session::GoalsFile;
 use crate::view;
 
+/// What may be why goals have other results in a copy that nothing made ready.
+const UNPREPARED: &str = "they were measured in a copy, which has nothing that git ignores, such as node_modules: where a check needs that, \
+    `prepare:` below `evolve:` in GOALS.yaml brings it";
+
 /// Holds the history of HEAD against git, and says what does not agree.
 pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize)) -> Result<u8> {
     let repo = Repo::discover_to_read(&current_dir()?)?;
@@ -84,6 +88,7 @@ fn measure_again(
             session: clock::session_id(),
             fence: sandbox.fence(Inmate::Checks, &ground)?,
         };
+        let mut is_bare = false;
         for one in recorded {
             match remeasure(repo, &slot, &measurer, (one, goals_file)).await? {
                 Again::Halted(halt) => return Err(cut_short(&halt)),
@@ -97,6 +102,7 @@ fn measure_again(
                 )),
                 Again::Measured(found, unsteady) => {
                     audit.remeasured.push(one.cycle);
+                    is_bare |= !found.is_empty() && settings.prepare.is_none();
                     audit.disagreements.extend(found);
                     audit.notes.extend(unsteady.iter().map(|id| {
                         format!(
@@ -106,6 +112,9 @@ fn measure_again(
                     }));
                 }
             }
+        }
+        if is_bare {
+            audit.notes.push(UNPREPARED.to_owned());
         }
         Ok(())
     });
