@@ -541,7 +541,7 @@ fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
         type: quality
         pillar: cleanup
 
-    to append them to the file: the same with --write
+    to add them to the file: the same with --write
     "#);
     assert_eq!(repo.read("GOALS.yaml"), SMALL);
     let said = repo.answer(&["init", "--add", "--write"]);
@@ -582,7 +582,7 @@ fn goals_that_cannot_be_appended_without_a_change_elsewhere_are_left_to_the_user
     let run = repo.evolve(&["init", "--add", "--write"]).expect(2);
     assert!(
         run.stderr
-            .contains("cannot append to GOALS.yaml and leave the rest as it is"),
+            .contains("cannot add to GOALS.yaml and leave the rest as it is"),
         "{}",
         run.stderr
     );

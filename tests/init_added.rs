@@ -28,7 +28,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
     assert!(said.starts_with(head), "{said}");
     assert_eq!(repo.read("GOALS.yaml"), before);
     let said = repo.answer(&["init", "--add", "--from-ci", "--write"]);
-    let end = "appended 2 goals, and 1 commented out, to GOALS.yaml\n";
+    let end = "added 2 goals, and 1 commented out, to GOALS.yaml\n";
     assert!(said.contains(end), "{said}");
     let whole = repo.read("GOALS.yaml");
     let added = whole.strip_prefix(&before).unwrap();
@@ -71,7 +71,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
     let head = "GOALS.yaml has 3 goals; 1 that waits for a look, commented out, is proposed:\n";
     assert!(said.starts_with(head), "{said}");
     assert!(
-        said.ends_with("appended 1 goal, commented out, to GOALS.yaml\n"),
+        said.ends_with("added 1 goal, commented out, to GOALS.yaml\n"),
         "{said}"
     );
     assert_eq!(ids(&repo), known);

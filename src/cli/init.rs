@@ -25,10 +25,10 @@ use crate::view::{init as view, width};
 /// Options of `evolve init`. Each question has one; where no terminal is, its default counts.
 #[derive(Clone, Debug, Args)]
 pub(super) struct InitOptions {
-    /// Propose the goals that the file lacks; on a terminal, append them where you say so
+    /// Propose the goals that the file lacks; on a terminal, add them where you say so
     #[arg(long)]
     pub(super) add: bool,
-    /// With --add: append them without asking; nothing that you wrote in the file changes
+    /// With --add: add them without asking; nothing that you wrote in the file changes
     #[arg(long, requires = "add")]
     pub(super) write: bool,
     /// Make goals of what GitHub's workflows and GitLab's jobs run [default: asked, else false]
@@ -140,7 +140,7 @@ impl Call<'_> {
         self.say_of_ci(&found);
         if !self.options.write && !self.consents()? {
             self.global
-                .say("to append them to the file: the same with --write\n");
+                .say("to add them to the file: the same with --write\n");
             return Ok(0);
         }
         self.append((&goals, &found), &all)?;
@@ -175,10 +175,8 @@ impl Call<'_> {
         let whole = match new.is_empty() {
             true => text,
             false => init::appended(&text, goals, new).ok_or_else(|| {
-                Error::usage(format!(
-                    "cannot append to {shown} and leave the rest as it is"
-                ))
-                .hint("copy the goals from above to where they belong")
+                Error::usage(format!("cannot add to {shown} and leave the rest as it is"))
+                    .hint("copy the goals from above to where they belong")
             })?,
         };
         if changed > 0 || !new.is_empty() {
@@ -224,7 +222,7 @@ impl Call<'_> {
     }
 
     fn consents(&self) -> Result<bool> {
-        let question = format!("Append them to {}? [y/N] ", self.file.shown);
+        let question = format!("Add them to {}? [y/N] ", self.file.shown);
         match self.asks() {
             true => ask(&question, false, &yes_or_no),
             false => Ok(false),

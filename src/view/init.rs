@@ -51,14 +51,14 @@ pub fn proposed((new, waiting): (usize, usize), (shown, has): (&str, usize)) -> 
     format!("{shown} has {}; {what}:\n\n", count(has, "goal"))
 }
 
-/// Says what was appended to a file.
+/// Says what was added to a file.
 pub fn appended((new, waiting): (usize, usize), shown: &str) -> String {
     let what = match (new, waiting) {
         (new, 0) => count(new, "goal"),
         (0, waiting) => format!("{}, commented out,", count(waiting, "goal")),
         (new, waiting) => format!("{}, and {waiting} commented out,", count(new, "goal")),
     };
-    format!("appended {what} to {shown}\n")
+    format!("added {what} to {shown}\n")
 }
 
 /// Says that goals which are commented out in a file have other reasons now; nothing if there are none.

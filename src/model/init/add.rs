@@ -1,10 +1,11 @@
 //! What an existing goals file lacks, and the same file with it: every other byte stays as it is, but for goals that `init` wrote
 //! commented out and that are there now. Pure.
 
-use super::offer::TOLD;
+use super::offer::{Part, TOLD};
+use super::python::VENVS;
 use super::render::{NOT_NOW, commented, head};
 use super::same::GAVE_WAY;
-use super::settle::Ids;
+use super::settle::{Ids, of_part};
 use super::{Found, Proposal, goals, same};
 use crate::model::goals::{Goal, Goals, read_goals};
 
@@ -28,8 +29,9 @@ pub fn waiting(found: &Found, (file, text): (&Goals, &str), new: &[Proposal]) ->
     let is_written = |one: &Proposal| {
         // Its id may be another one there.
         let block = &commented(one, "")[1..];
+        let is_same = |(line, of_block): (&&str, &String)| is_same_line(line, of_block);
         let mut places = lines.windows(block.len());
-        places.any(|place| place.iter().eq(block))
+        places.any(|place| place.iter().zip(block).all(is_same))
     };
     let all = found.lacking().filter(|one| one.waits_for_a_look());
     let all = all.filter(|one| !is_told(one, file) && !is_written(one));
@@ -71,8 +73,8 @@ pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
     });
 }
 
-/// Returns the file with these goals behind its last one, those that wait commented out; none where that cannot be done without touching
-/// anything else.
+/// Returns the file with these goals, those that wait commented out: where `init` wrote one commented out, in its place, else below the
+/// heading of its part, else behind the last one. None where that cannot be done without touching anything else.
 pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
     let start = file.goals.last()?.line;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -83,26 +85,109 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
         return None;
     }
     let end = end_of_list(&lines, start, indent);
-    let (before, after) = (lines[..end].concat(), lines[end..].concat());
-    let added = goals(new, &" ".repeat(indent));
-    let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
-    let added = format!("{gap}{added}");
-    // As the line ends that they stand behind.
-    let ends = |line: &&&str| line.ends_with('\n');
-    let beside = lines[..end].iter().rfind(ends).unwrap_or(first);
-    let added = match beside.ends_with("\r\n") {
-        true => added.replace('\n', "\r\n"),
-        false => added,
-    };
-    let whole = format!("{before}{added}{after}");
+    let indent = " ".repeat(indent);
     let run: Vec<Proposal> = new
         .iter()
         .filter(|one| one.missing.is_none())
         .cloned()
         .collect();
-    let only = without_comments_of(&whole, &run, &" ".repeat(indent));
-    let mut ways = [only, whole].into_iter();
+    let placed = || {
+        let (whole, rest) = in_their_places(&lines, new, &indent);
+        let lines: Vec<&str> = whole.iter().map(String::as_str).collect();
+        let end = lines.len() - (text.split_inclusive('\n').count() - end);
+        with_inserted(&lines, below_headings(&lines[..end], &rest, &indent))
+    };
+    let behind = || with_inserted(&lines, vec![(end, goals(new, &indent))]);
+    let ways: [&dyn Fn() -> String; 2] = [&placed, &behind];
+    let mut ways = ways.iter().map(|way| way());
     ways.find(|whole| is_as_before(whole, file, &run))
+}
+
+/// Puts goals where `init` wrote them commented out, as it wrote them, and returns the lines with those that stand nowhere yet.
+fn in_their_places(lines: &[&str], new: &[Proposal], indent: &str) -> (Vec<String>, Vec<Proposal>) {
+    let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+    let mut rest = Vec::new();
+    for one in new {
+        let block = commented(one, "");
+        let mut places = 0..lines.len();
+        let place = places.find(|at| is_block(&lines[*at..], &block));
+        let Some(at) = place.filter(|_| one.missing.is_none()) else {
+            rest.push(one.clone());
+            continue;
+        };
+        let goal = ended_as(&goals(std::slice::from_ref(one), indent), &lines[at]);
+        let goal = goal.split_inclusive('\n').map(str::to_owned);
+        lines.splice(at..=at + block.len(), goal);
+    }
+    (lines, rest)
+}
+
+/// Returns where goals belong in a list, which these lines end with, and the text of each place: below the heading of their part, which
+/// is written where only those of others are there; where there is none at all, at the end.
+fn below_headings(lines: &[&str], new: &[Proposal], indent: &str) -> Vec<(usize, String)> {
+    let heading = |part: Part| format!("{indent}# {}", part.heading());
+    let places = Part::ALL.map(|part| {
+        let heading = heading(part);
+        lines.iter().position(|line| line.trim_end() == heading)
+    });
+    let headings = || places.iter().copied().flatten();
+    if headings().next().is_none() {
+        return vec![(lines.len(), goals(new, indent))];
+    }
+    let mut all = Vec::new();
+    for (number, part) in Part::ALL.into_iter().enumerate() {
+        let of_part: Vec<Proposal> = of_part(new, part).cloned().collect();
+        if of_part.is_empty() {
+            continue;
+        }
+        let goals = goals(&of_part, indent);
+        let (next, text) = match places[number] {
+            Some(at) => (headings().filter(|next| *next > at).min(), goals),
+            None => (
+                places[number..].iter().copied().flatten().next(),
+                format!("{}\n\n{goals}", heading(part)),
+            ),
+        };
+        all.push((next.unwrap_or(lines.len()), text));
+    }
+    all
+}
+
+/// Returns lines with texts before some of them, each with an empty line around it.
+fn with_inserted(lines: &[&str], mut texts: Vec<(usize, String)>) -> String {
+    texts.sort_by_key(|(at, _)| *at);
+    let mut whole = String::new();
+    let mut done = 0;
+    for (at, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
+        let is_empty = |line: &&&str| line.trim().is_empty();
+        let gap = lines[done..*at].iter().rev().take_while(is_empty).count();
+        let at = at - gap;
+        whole.extend(lines[done..at].iter().copied());
+        done = at;
+        let ends = |line: &&&str| line.ends_with('\n');
+        let beside = lines[..at].iter().rfind(ends);
+        let before = if whole.ends_with('\n') || whole.is_empty() {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        let is_apart = lines
+            .get(at)
+            .is_none_or(|next| next.trim().is_empty() || !next.trim_start().starts_with('#'));
+        let after = if is_apart { "" } else { "\n" };
+        let text = format!("{before}{text}{after}");
+        whole.push_str(&ended_as(&text, beside.copied().unwrap_or_default()));
+    }
+    whole.extend(lines[done..].iter().copied());
+    whole
+}
+
+/// Returns a text whose lines end as another one does.
+fn ended_as(text: &str, line: &str) -> String {
+    match line.ends_with("\r\n") {
+        true => text.replace('\n', "\r\n"),
+        false => text.to_owned(),
+    }
 }
 
 /// Returns the file with the reasons that hold now above the goals that `init` wrote commented out, as it wrote them, and how many of
@@ -141,26 +226,38 @@ fn is_block(lines: &[impl AsRef<str>], block: &[String]) -> bool {
     let mut lines = lines.iter().map(AsRef::as_ref).map(str::trim);
     let is_head = lines.next().is_some_and(is_head_of_one);
     is_head
-        && block
-            .iter()
-            .all(|of_block| lines.next() == Some(of_block.trim()))
+        && block.iter().all(|of_block| {
+            lines
+                .next()
+                .is_some_and(|line| is_same_line(line, of_block))
+        })
         && lines.next().is_none_or(str::is_empty)
 }
 
-/// Takes out the goals that `init` wrote commented out, as it wrote them, and that are there now.
-fn without_comments_of(text: &str, new: &[Proposal], indent: &str) -> String {
-    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    for one in new {
-        let block = commented(one, indent);
-        let mut places = 0..lines.len();
-        let Some(at) = places.find(|at| is_block(&lines[*at..], &block)) else {
-            continue;
-        };
-        let end = at + 1 + block.len();
-        let is_gap = end < lines.len();
-        lines.drain(at..end + usize::from(is_gap));
+/// Says whether two lines of goals that are commented out say the same, whatever the quotes, and wherever the programs of Python lie.
+fn is_same_line(one: &str, other: &str) -> bool {
+    let plain = |line: &str| {
+        let line = line.trim();
+        let (key, value) = line.split_once(": ").unwrap_or(("", line));
+        let value = unquoted(value);
+        let words = value.split(' ').map(|word| {
+            let mut venvs = VENVS.iter();
+            let program = venvs.find_map(|venv| word.strip_prefix(venv)?.strip_prefix("/bin/"));
+            program.unwrap_or(word)
+        });
+        (key.to_owned(), words.collect::<Vec<_>>().join(" "))
+    };
+    plain(one) == plain(other)
+}
+
+/// Returns a value of YAML without the quotes around it.
+fn unquoted(value: &str) -> String {
+    let within = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    match (within('\''), within('"')) {
+        (Some(inside), _) => inside.replace("''", "'"),
+        (None, Some(_)) => serde_json::from_str(value).unwrap_or_else(|_| value.to_owned()),
+        (None, None) => value.to_owned(),
     }
-    lines.concat()
 }
 
 /// Returns the number of lines up to the end of the last goal: what is indented further than its dash belongs to it, and so do
@@ -186,23 +283,25 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Says whether a file still has all that it had, and the new goals behind it.
+/// Says whether a file still has all that it had, and the new goals among it.
 fn is_as_before(whole: &str, file: &Goals, new: &[Proposal]) -> bool {
     let Ok((goals, _)) = read_goals("GOALS.yaml", whole.as_bytes()) else {
         return false;
     };
-    let (old, added) = goals
-        .goals
-        .split_at(file.goals.len().min(goals.goals.len()));
-    let are_added = added.iter().map(|goal| (&goal.id, goal.check.trim()));
+    let is_new = |goal: &&Goal| new.iter().any(|one| one.id == goal.id);
+    let (added, old): (Vec<&Goal>, Vec<&Goal>) = goals.goals.iter().partition(is_new);
+    let mut are_added: Vec<_> = added.iter().map(|it| (&it.id, it.check.trim())).collect();
+    let mut wanted: Vec<_> = new.iter().map(|one| (&one.id, one.check.trim())).collect();
+    are_added.sort();
+    wanted.sort();
     let without_line = |goal: &Goal| Goal {
         line: 0,
         ..goal.clone()
     };
-    old.iter()
+    old.into_iter()
         .map(without_line)
         .eq(file.goals.iter().map(without_line))
         && goals.settings == file.settings
         && goals.mission == file.mission
-        && are_added.eq(new.iter().map(|one| (&one.id, one.check.trim())))
+        && are_added == wanted
 }

@@ -51,6 +51,55 @@ fn what_was_commented_out_goes_when_its_goal_comes_unless_somebody_changed_it() 
 }
 
 #[test]
+fn a_goal_that_comes_takes_the_place_of_what_was_commented_out_or_stands_below_its_heading() {
+    let project = ("pyproject.toml", "[tool.pytest]\n[tool.mypy]\n");
+    let docs = ("mkdocs.yml", "site_name: a\n");
+    let all = [project, ("test_a.py", "import pytest\n"), docs];
+    let missing_here = &["pytest", "mypy", "mkdocs"];
+    let before = Files::of(&all).without(missing_here);
+    let text = crate::model::init::file(&propose(&before, &PLAIN), "x");
+    let venv = [
+        ("!.venv/bin/python", ""),
+        ("!.venv/bin/pytest", ""),
+        ("ruff.toml", ""),
+        (".isort.cfg", ""),
+        ("sh.sh", "#!/bin/sh\n"),
+    ];
+    let after = Files::of(&[&all[..], &venv[..]].concat()).without(missing_here);
+    for text in [
+        text.clone(),
+        text.replace('\n', "\r\n"),
+        text.replace("check: mypy .", "check: 'mypy .'"),
+        format!("{text}evolve: {{jobs: 2}}\n"),
+        text.trim_end().to_owned(),
+    ] {
+        let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+        let found = propose(&after, &PLAIN);
+        let new = missing(&found, &goals);
+        let whole = appended(&text, &goals, &new).unwrap();
+        let (read, _) = read_goals("g", whole.as_bytes()).unwrap();
+        let ids: Vec<_> = read.goals.iter().map(|it| it.id.as_str()).collect();
+        let expected = [
+            "tests-pass",
+            "no-conflict-markers",
+            "ruff-clean",
+            "shellcheck-clean",
+            "imports-sorted",
+        ];
+        assert_eq!(ids, expected, "{whole}");
+        assert!(!whole.contains("# - id: tests-pass"), "{whole}");
+        let whole = whole.replace("\r\n", "\n");
+        let docs = whole.find("# Documentation: ").unwrap();
+        let cleanup = whole.find("\n\n  # Cleanup: it is tidy.\n\n").unwrap();
+        assert!(whole.find("shellcheck-clean").unwrap() < docs && docs < cleanup);
+        assert!(cleanup < whole.find("imports-sorted").unwrap(), "{whole}");
+        assert!(!whole.contains("\n\n\n"), "{whole}");
+        let (_, changed) = with_reasons(&whole, &read, &found);
+        assert_eq!(changed, 2, "{whole}");
+    }
+}
+
+#[test]
 fn what_waits_for_a_look_is_told_from_what_is_not_installed() {
     let of = |test: &str| {
         let package = format!(r#"{{"scripts": {{"test": "{test}"}}}}"#);
