@@ -364,7 +364,16 @@ fn succeeds_by(text: &str, texts_of: TextsOf, left: &Cell<usize>) -> bool {
         let succeeds = |text: &String| takes_one(left) && succeeds_by(text, texts_of, left);
         !line.trim_start().starts_with('!') && is_known && texts.iter().all(succeeds)
     };
-    let goes_well = |line: &&str| cannot_fail(line) || is_around(line) || by_tasks(line);
+    // Of a pipe only its end counts.
+    let is_of_last = !text.contains("pipefail");
+    let by_loop = |line: &str| {
+        let end = line.rsplit_once("| while ").filter(|_| is_of_last);
+        end.is_some_and(|(before, rest)| {
+            !before.ends_with('|') && only_asks(&format!("while {rest}"))
+        })
+    };
+    let goes_well =
+        |line: &&str| cannot_fail(line) || is_around(line) || by_tasks(line) || by_loop(line);
     !lines.is_empty()
         && lines.iter().all(goes_well)
         && !lines
@@ -409,16 +418,16 @@ pub(super) fn cannot_fail(line: &str) -> bool {
 }
 
 /// Says whether a line, or what is left of one, only asks for something and goes on whatever the answer is:
-/// `if ! t; then echo no; fi`.
+/// `if ! t; then echo no; fi`, `for f in *; do t || echo no; done`.
 fn only_asks(line: &str) -> bool {
     let is_part = |part: &str| {
         let mut rest = part.trim();
         loop {
             let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
             match word {
-                "if" | "elif" | "while" | "until" => return true,
+                "for" | "if" | "elif" | "while" | "until" => return true,
                 "then" | "else" | "do" | "fi" | "done" | "" => {}
-                _ => return succeeds(rest),
+                _ => return succeeds(rest) || always_succeeds(rest),
             }
             if behind.is_empty() {
                 return true;
@@ -428,7 +437,7 @@ fn only_asks(line: &str) -> bool {
     };
     let first = line.split_whitespace().next().unwrap_or_default();
     let words = [
-        "if", "elif", "while", "until", "then", "else", "do", "fi", "done",
+        "for", "if", "elif", "while", "until", "then", "else", "do", "fi", "done",
     ];
     words.contains(&first.trim_end_matches(';')) && line.split(';').all(is_part)
 }

@@ -34,11 +34,19 @@ pub(super) fn moved<'w>(name: &str, rest: &'w [String]) -> Option<Vec<&'w str>> 
     let mut operands = check::operands(&words, |_| false);
     match name {
         "mv" | "rm" | "rmdir" | "touch" | "unlink" => {}
+        // `+x` and `-x` are no operands.
+        "chmod" if words.iter().any(|word| is_mode(word)) => {}
         "chmod" => drop(operands.drain(..operands.len().min(1))),
         "cp" | "ln" if operands.len() > 1 => drop(operands.drain(..operands.len() - 1)),
         _ => return None,
     }
     Some(operands)
+}
+
+/// Says whether a word tells chmod what to add or to take away, and looks like an option.
+fn is_mode(word: &str) -> bool {
+    let letters = word.strip_prefix(['+', '-']).unwrap_or_default();
+    !letters.is_empty() && letters.chars().all(|c| "rwxXst".contains(c))
 }
 
 /// Says whether a path is one of a tracked file, or of a folder that holds such, or whether that cannot be told.

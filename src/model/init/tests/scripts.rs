@@ -96,6 +96,11 @@ fn scripts_that_only_look_run_at_once() {
         "python3 - \"$1\" docs <<'EOF'\nimport json, sys\ndata = json.load(open('a.json'))\n\
             if not isinstance(data, dict):\n    print('no $dict')\n    sys.exit(1)\nEOF",
         "python3 -B <<-EOF\n\tfrom pathlib import Path\n\tassert Path('a.json').read_text()\n\tEOF\ngrep x y",
+        // Loops that fail.
+        "set -o pipefail\ngrep -o 'https:[^ ]*' README.md | while read -r u; do curl -sfI \"$u\" || echo \"dead: $u\"; done",
+        "git ls-files | while read -r f; do test -s \"$f\" || exit 1; done",
+        "for f in docs/*; do test -s $f || { echo $f; exit 1; }; done",
+        "for f in docs/*; do test -s $f || echo $f; done | diff - tests/golden.txt",
         // What an argument asks for, which nobody gives.
         "set -eu\nif [ \"${1:-}\" = --fix ]; then\n  cargo fmt\n  frobnicate src\n  exit\nfi\ncargo fmt --check",
         "if [[ $1 == --update ]]; then\n  rm -rf src\nelse\n  grep x y\nfi",
@@ -186,7 +191,27 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
             "no goal: it changes the machine (sh scripts/check-it.sh: pip install x)".to_owned(),
         ),
         (
+            "cd \"$(dirname \"$0\")/..\" || exit 1\nchmod +x docs/*\ntest -x tools/x.sh",
+            changes("chmod +x docs/*"),
+        ),
+        (
+            "chmod -x README.md\ngrep x y",
+            changes("chmod -x README.md"),
+        ),
+        (
             "grep x y || true",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
+        (
+            "# dead links\ngrep -o 'https:[^ ]*' README.md | while read -r u; do curl -sfI \"$u\" >/dev/null || echo \"dead: $u\"; done",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
+        (
+            "git ls-files | while read -r f; do\n  test -s \"$f\" || echo \"$f\" >&2\ndone",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
+        (
+            "for f in docs/*; do test -s $f || echo $f; done",
             "no goal: it succeeds whatever it finds".to_owned(),
         ),
     ] {
