@@ -412,11 +412,28 @@ pub(in crate::model) fn included(text: &str) -> impl Iterator<Item = &str> {
 fn head(line: &str) -> Option<(&str, &str, &str)> {
     // A mark for notes is one of the shell's in code.
     let end = line.find(['#', ';']).unwrap_or(line.len());
-    let (targets, rest) = line[..end].split_once(':')?;
+    let at = colon(&line[..end])?;
+    let (targets, rest) = (&line[..at], &line[at + 1..end]);
     let needs = rest.trim_start_matches(':');
     let is_setting = targets.contains('=') || needs.starts_with('=');
     let code = line[end..].strip_prefix(';').unwrap_or_default();
     (!is_setting).then_some((targets, needs, code))
+}
+
+/// Returns where the first colon stands that is in no value or call of make's: `$(warning a: b)` is no rule.
+fn colon(line: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match c {
+            ':' if depth == 0 => return Some(at),
+            '(' | '{' => depth += usize::from(depth > 0 || before == '$'),
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = c;
+    }
+    None
 }
 
 /// Returns the variables of a justfile whose values are written out.
@@ -559,6 +576,8 @@ fn for_shell(text: &str, target: Option<&str>, depth: usize) -> String {
                 let code = for_shell(code.trim(), target, depth + 1);
                 done.push_str(&format!("$({code})"));
             }
+            // They only say something, and make does it.
+            ("info" | "warning", said) if said.starts_with(' ') => {}
             ("", _) => done.push_str("${_}"),
             (name, _) => done.push_str(&format!("${{{name}}}")),
         }

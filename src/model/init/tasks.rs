@@ -69,6 +69,8 @@ pub(super) const NAMES: [(Role, &str, &str, &[&str]); 7] = [
             "check-fmt",
             "check-format",
             "check-formatting",
+            "fmt",
+            "format",
         ],
     ),
     (

@@ -124,9 +124,16 @@ fn task(name: &str, text: Option<&str>, texts_of: TextsOf, left: &mut Left) -> O
     let text = text.unwrap_or_default();
     match command(text, texts_of, left) {
         Some(harm) => Some(harm),
-        None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
+        None if check::done(text).iter().any(looks) => None,
         None => is_called_a_writer(name).then(|| Harm::of(Does::Writes)),
     }
+}
+
+/// Says whether a command only looks at how files are formatted, or at what else it could change.
+fn looks(one: &Done) -> bool {
+    let lists = ["gofmt", "gofumpt", "goimports"].contains(&one.words[0].as_str());
+    let is_told = one.words.iter().any(|word| word == "-l" || word == "-d");
+    one.does == Does::Looks || lists && is_told
 }
 
 /// The same of a task that another one calls, and which may be there for more than looking.

@@ -57,6 +57,8 @@ fn what_make_alone_knows_is_no_command_and_what_it_runs_is_one() {
         ),
         ("$(MAKE) -C $(CURDIR) ${MAKE} $(", "make -C . make $("),
         ("a $($(X)) $", "a ${_} $"),
+        ("$(info *** a (b) $(X) ***)t", "t"),
+        ("$(info) $(error no t)", "${info} ${error}"),
         ("$(Q)$(SED) -i $(RM) ${TOOL} x", "sed -i rm -f ${TOOL} x"),
     ] {
         assert_eq!(recipe(line, None), expected, "{line}");
@@ -107,4 +109,15 @@ fn what_can_be_asked_for_is_named() {
     let rules = Rules::of_justfile(text);
     assert_eq!(rules.names(), ["c", "d", "e"]);
     assert_eq!(rules.not_here(), ["a", "b", "d"]);
+}
+
+#[test]
+fn what_make_only_says_is_no_rule() {
+    let text = "$(warning no t in $(PATH), run: curl x | sh)\n${info a: b}\n$(error a; b: c)\n\
+        ifeq (,x)\n$(warning find it: there)\nendif\n$(OBJECTS:.o=.d): %.d: %.c\n\tcc\n\
+        a: $(B:.c=.o)\n\t$(info *** a ***)\n\tt\n";
+    let rules = Rules::of_makefile(text);
+    assert_eq!(rules.names(), ["a"]);
+    assert!(rules.under_condition().is_empty());
+    assert_eq!(rules.lines("a"), "t");
 }

@@ -37,6 +37,29 @@ fn a_goal_that_cannot_run_stands_in_nobodys_way() {
 }
 
 #[test]
+fn a_target_for_formatting_is_told_by_its_recipe_before_by_its_name() {
+    let said = "$(warning no golangci-lint in $(PATH), run: curl x)\n";
+    let recipe = |recipe: &str| format!("{said}fmt:\n\t$(info *** formatting ***)\n\t{recipe}\n");
+    let looks = recipe("@test -z $(shell gofmt -l $(SRC)) || (gofmt -d $(SRC); exit 1)");
+    assert_eq!(
+        goals_in(&[("Makefile", &looks)]),
+        ["3 fmt-clean: make --silent fmt"]
+    );
+    let left = |makefile: &str, go: &'static str| {
+        let files = [("Makefile", makefile), (go, "module a\n")];
+        propose(&Files::of(&files), &PLAIN).left_out
+    };
+    assert_eq!(
+        left(&looks, "go.mod"),
+        ["Makefile: fmt: gofmt-clean may tell the same"]
+    );
+    let changes = "Makefile: fmt: it changes files (gofmt -w .); a goal only looks";
+    assert_eq!(left(&recipe("gofmt -w ."), "go.mod"), [changes]);
+    let by_name = "Makefile: fmt: it changes files; a goal only looks";
+    assert_eq!(left(&recipe("./tidy"), "x"), [by_name]);
+}
+
+#[test]
 fn scripts_that_make_no_goal_are_named() {
     let package = r#"{"scripts": {"test": "jest", "test:unit": "jest unit", "test:watch": "jest -w", "format": "prettier .",
         "start": "node .", "fix": "x --write", "clean": "rm -r dist"}}"#;
@@ -72,7 +95,7 @@ fn a_task_whose_recipe_changes_files_makes_no_goal_wherever_it_is_called() {
         goals_of(&Files::of(&files), &WITH_CI),
         [
             "7 lint-clean: make --silent lint-check",
-            "3 make-fmt: make fmt"
+            "3 fmt-clean: make fmt"
         ]
     );
     let left_out = propose(&Files::of(&files), &WITH_CI).left_out;
