@@ -202,7 +202,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     go::propose(look, wishes, &mut found);
     let tasks = TaskFiles::of(look);
     let packages = node::propose(look, &tasks, wishes, &mut found);
-    python::propose(look, wishes, &mut found);
+    python::propose(look, &tasks, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
     more::propose(look, &tasks, &mut found);
     autotools::propose(look, &mut found);

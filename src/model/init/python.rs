@@ -5,6 +5,7 @@ mod advice;
 mod docs;
 mod installed;
 mod needed;
+mod own;
 pub(super) mod ruff;
 mod tools;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::offer::{Proposal, Role};
+use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, toml};
 use crate::model::text;
 use installed::By;
@@ -56,10 +58,12 @@ struct Project<'a> {
     sections: String,
     /// Where tools may be named as dependencies.
     dependencies: String,
+    /// The lines of its own recipes.
+    recipes: Vec<String>,
 }
 
 /// Proposes goals for each Python project.
-pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
+pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, wishes: &Wishes, found: &mut Found) {
     let mut all: BTreeSet<String> = BTreeSet::new();
     for file in FILES {
         for home in homes(look, file, found, &|_| false) {
@@ -72,7 +76,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
     };
     let mut is_told = false;
     for home in all.iter().filter(|home| !is_below(home)) {
-        let project = Project::of(look, home);
+        let project = Project::of(look, tasks, home);
         if !project.is_python() {
             continue;
         }
@@ -95,7 +99,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
     }
     // Documentation is built by these tools in projects of any kind.
     if !is_told {
-        let project = Project::of(look, "");
+        let project = Project::of(look, tasks, "");
         found.proposals.extend(project.docs());
     }
 }
@@ -113,7 +117,7 @@ impl Runner {
 }
 
 impl<'a> Project<'a> {
-    fn of(look: &'a dyn Look, home: &'a str) -> Project<'a> {
+    fn of(look: &'a dyn Look, tasks: &TaskFiles, home: &'a str) -> Project<'a> {
         let there = |name: &str| has(look, &join(home, name));
         let runner = match () {
             () if there("uv.lock") => Runner::Uv,
@@ -152,6 +156,7 @@ impl<'a> Project<'a> {
             ]
             .join("\n"),
             sections: [text("setup.cfg"), text("tox.ini")].join("\n"),
+            recipes: tasks.lines_in(home),
             pyproject,
         }
     }
@@ -214,8 +219,21 @@ impl<'a> Project<'a> {
         let plain = |command: &str| Proposal::new(role, id, self.home, command);
         let goal = match (self.runner, own) {
             (Runner::Uv, _) if self.names(package) => {
+                let extras = match program == "pytest" && self.wants_all_extras() {
+                    true => "--all-extras ",
+                    false => "",
+                };
                 // Without the word it writes the lock file where that is behind.
-                by("uv", &format!("run --locked {}", self.groups(package)))
+                let goal = by(
+                    "uv",
+                    &format!("run --locked {extras}{}", self.groups(package)),
+                );
+                match self.marker_against(package) {
+                    Some(marker) => goal.lacks(format!(
+                        "uv brings {package} only where {marker} holds, and here it does not"
+                    )),
+                    None => goal,
+                }
             }
             (Runner::Poetry, _) if self.names(package) => by("poetry", "run "),
             (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),

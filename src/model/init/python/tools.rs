@@ -14,8 +14,16 @@ impl Project<'_> {
                        says: &str,
                        seen: Option<String>| {
             if let Some(seen) = seen {
+                let plain = command.trim_end_matches(" .");
+                let tool = plain.split(' ').filter(|word| !word.starts_with('-'));
+                let tool: Vec<&str> = tool.collect();
+                // As the project's own recipes have it, unless its configuration says so.
+                let command = match self.places(&tool) {
+                    Some(places) => format!("{plain} {places}"),
+                    None => command.to_owned(),
+                };
                 goals.push(
-                    self.runs((role, id), command, package)
+                    self.runs((role, id), &command, package)
                         .says(says)
                         .seen_in(seen),
                 );

@@ -17,6 +17,8 @@ use crate::model::text;
 
 /// How many files are read as one.
 const MOST_INCLUDED: usize = 32;
+/// How many recipes of a file are read for what they call.
+const MOST_RECIPES: usize = 200;
 /// How many packages are looked through for a script.
 const MOST_PACKAGES: usize = 200;
 /// Who looks for a file of tasks in the folders above, too, and runs them where it lies.
@@ -91,6 +93,19 @@ impl<'l> TaskFiles<'l> {
             texts.extend(new.take(left).collect::<Vec<_>>());
         }
         texts.join("\n")
+    }
+
+    /// Returns the lines of the recipes in a folder's Makefile and justfile, up to so many recipes of each.
+    pub(in crate::model::init) fn lines_in(&self, folder: &str) -> Vec<String> {
+        let rules = ["make", "just"].map(|program| self.read_by(program, folder));
+        let mut all = Vec::new();
+        for (_, rules) in rules.iter().flatten() {
+            let names = [rules.names(), rules.with_arguments()].concat();
+            for name in names.iter().take(MOST_RECIPES) {
+                all.extend(rules.lines(name).lines().map(str::to_owned));
+            }
+        }
+        all
     }
 
     /// Returns the path of the root's file by which a program goes, and the names of the tasks that it lists.

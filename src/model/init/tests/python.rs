@@ -433,3 +433,48 @@ fn unittest_runs_where_the_projects_packages_are() {
     let files = Files::of(&[table, ("uv.lock", ""), case]).without(&["uv"]);
     assert_eq!(goals_of(&files, &PLAIN), ["9 tox-tests-pass: tox -q -e py"]);
 }
+
+#[test]
+fn what_uv_does_not_bring_on_this_python_waits_and_the_projects_own_places_and_extras_count() {
+    let project = "[project]\nname = 'a'\n[project.optional-dependencies]\nb = ['bson']\n[dependency-groups]\nlint = ['ruff']\n\
+        test = ['pytest', \"mypy; python_version == '3.14' and implementation_name == 'cpython'\"]\n\
+        [tool.mypy]\n[tool.ruff.format]\n[tool.pytest]\n";
+    let justfile = "lint:\n  uv run --group lint ruff check src/ tests bench\n  uv run ruff format --check src tests docs/conf.py\n\
+        fix:\n  ruff check --fix src/ tests bench\ntest *args='-x':\n  uv run --all-extras --group test pytest {{args}}\n";
+    let version = |version: &'static str| {
+        let files = [
+            ("pyproject.toml", project),
+            ("uv.lock", ""),
+            ("Justfile", justfile),
+            ("bench/a.py", ""),
+            ("docs/conf.py", ""),
+            ("src/a.py", ""),
+            ("tests/test_a.py", "def test_a(): pass\n"),
+            ("!.venv/pyvenv.cfg", ""),
+            (".python-version", version),
+        ];
+        propose(&Files::of(&files), &PLAIN)
+    };
+    let found = version("3.12");
+    let shown: Vec<_> = found
+        .runnable()
+        .map(|one| one.check.as_str())
+        .filter(|check| check.starts_with("uv"))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "uv run --locked --all-extras --group test pytest -q",
+            "uv run --locked --group lint ruff check src/ tests bench",
+            "uv run --locked --group lint ruff format --check src tests docs/conf.py",
+        ]
+    );
+    let waits = |found: &Found| {
+        let mut all = found.lacking();
+        all.find(|one| one.id == "types-fit")?.missing.clone()
+    };
+    let why = "uv brings mypy only where python_version == '3.14' and implementation_name == 'cpython' holds, and here it does not";
+    assert_eq!(waits(&found).as_deref(), Some(why));
+    assert_eq!(waits(&version("3.14.1\n")), None);
+    assert_eq!(waits(&version("cpython\n")).as_deref(), Some(why));
+}
