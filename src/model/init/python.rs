@@ -245,11 +245,24 @@ impl<'a> Project<'a> {
                     "mkdocs" | "sphinx" => self.for_docs().unwrap_or_else(|| package.to_owned()),
                     package => package.to_owned(),
                 };
-                let pip = self.pip();
-                plain(command).needs(self.look, program, &format!("{pip} install {what}"))
+                let install = self.to_add(package);
+                let install = install.unwrap_or_else(|| format!("{} install {what}", self.pip()));
+                plain(command).needs(self.look, program, &install)
             }
         };
         goal.same_as(&[program])
+    }
+
+    /// Returns the command by which what keeps the project's packages adds one for its developers; none where that is pip.
+    fn to_add(&self, package: &str) -> Option<String> {
+        let add = match self.runner {
+            Runner::Uv => "uv add --dev",
+            Runner::Poetry => "poetry add --group dev",
+            Runner::Pdm => "pdm add --dev",
+            Runner::Pipenv => "pipenv install --dev",
+            Runner::Venv(_) | Runner::Path => return None,
+        };
+        Some(format!("{add} {package}"))
     }
 
     /// Returns the folder of the project's own environment that has a program.
@@ -453,7 +466,11 @@ impl<'a> Project<'a> {
         let is_elsewhere = !is_by_hand && self.names("pytest") && !self.names("pytest-cov");
         let goal = match is_elsewhere {
             true => {
-                goal.lacks("pytest-cov is not among the packages that the project's tests have")
+                let add = self.to_add("pytest-cov").map(|add| format!(": {add}"));
+                goal.lacks(format!(
+                    "pytest-cov is not among the packages that the project's tests have{}",
+                    add.unwrap_or_default()
+                ))
             }
             false => goal,
         };

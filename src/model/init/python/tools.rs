@@ -15,7 +15,8 @@ impl Project<'_> {
                        seen: Option<String>| {
             if let Some(seen) = seen {
                 let plain = command.trim_end_matches(" .");
-                let tool = plain.split(' ').filter(|word| !word.starts_with('-'));
+                // What the options of some take are no words of the tool's.
+                let tool = plain.split(" --").next().unwrap_or_default().split(' ');
                 let tool: Vec<&str> = tool.collect();
                 // As the project's own recipes have it, unless its configuration says so.
                 let command = match self.places(&tool) {
@@ -83,14 +84,20 @@ impl Project<'_> {
         );
         add(
             (Role::Format, "black-clean"),
-            "black --check --quiet .",
+            match self.looks_into_venvs("black", "exclude", "extend-exclude") {
+                true => r"black --check --quiet --extend-exclude '/\.?venv/' .",
+                false => "black --check --quiet .",
+            },
             "black",
             "Every file is formatted by black",
             self.configured("black", &[]),
         );
         add(
             (Role::Style, "imports-sorted"),
-            "isort --check-only --quiet .",
+            match self.looks_into_venvs("isort", "skip", "extend_skip") {
+                true => "isort --check-only --quiet --extend-skip .venv --extend-skip venv .",
+                false => "isort --check-only --quiet .",
+            },
             "isort",
             "Imports are sorted",
             self.configured("isort", &[".isort.cfg"]),
@@ -103,6 +110,23 @@ impl Project<'_> {
             self.configured("importlinter", &[".importlinter"]),
         );
         goals
+    }
+
+    /// Says whether a tool looks into the project's own environment, as its configuration passes by other places in place of those that
+    /// the tool passes by itself, and by no more.
+    fn looks_into_venvs(&self, tool: &str, instead: &str, more: &str) -> bool {
+        let of_table = |key: &str| Some(self.tool(tool)?.get(key)?.to_string());
+        let read = |name: &str, section: &str, key: &str| {
+            let text = self.look.read(&join(self.home, name)).unwrap_or_default();
+            let values = ini::values(&text, section, key).join(" ");
+            Some(values).filter(|values| !values.is_empty())
+        };
+        let value = |key: &str| {
+            of_table(key)
+                .or_else(|| read(".isort.cfg", "settings", key).filter(|_| tool == "isort"))
+                .or_else(|| read("setup.cfg", tool, key))
+        };
+        value(more).is_none() && value(instead).is_some_and(|places| !places.contains("venv"))
     }
 
     /// Says whether mypy knows by its configuration what to look at: by the first file that has one.

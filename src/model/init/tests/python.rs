@@ -362,7 +362,7 @@ fn coverage_waits_where_what_runs_the_tests_does_not_bring_it() {
     let brought = with(", 'pytest-cov'");
     let check = "uv run --locked pytest -q --cov --cov-report=term";
     assert_eq!((&*brought.check, brought.missing), (check, None));
-    let why = "pytest-cov is not among the packages that the project's tests have";
+    let why = "pytest-cov is not among the packages that the project's tests have: uv add --dev pytest-cov";
     assert_eq!(with("").missing.as_deref(), Some(why));
 }
 
@@ -477,4 +477,62 @@ fn what_uv_does_not_bring_on_this_python_waits_and_the_projects_own_places_and_e
     assert_eq!(waits(&found).as_deref(), Some(why));
     assert_eq!(waits(&version("3.14.1\n")), None);
     assert_eq!(waits(&version("cpython\n")).as_deref(), Some(why));
+}
+
+#[test]
+fn formatters_pass_by_the_environment_of_the_project_whatever_its_configuration_passes_by() {
+    let of = |files: &[(&str, &str)]| {
+        let files = [files, &[("a.py", "")]].concat();
+        let mut goals = goals_in(&files);
+        goals.retain(|one| one.contains("black") || one.contains("isort"));
+        goals
+    };
+    let own = "[tool.black]\nexclude = 'migrations'\n[tool.isort]\nskip = ['migrations']\n";
+    assert_eq!(
+        of(&[("pyproject.toml", own)]),
+        [
+            r"3 black-clean: black --check --quiet --extend-exclude '/\.?venv/' .",
+            "2 imports-sorted: isort --check-only --quiet --extend-skip .venv --extend-skip venv .",
+        ]
+    );
+    let plain = [
+        "3 black-clean: black --check --quiet .",
+        "2 imports-sorted: isort --check-only --quiet .",
+    ];
+    let more = own
+        .replace("exclude", "extend-exclude")
+        .replace("skip", "extend_skip");
+    let told = own.replace("migrations", ".venv");
+    for own in ["[tool.black]\n[tool.isort]\n", &more, &told] {
+        assert_eq!(of(&[("pyproject.toml", own)]), plain, "{own}");
+    }
+    let cfg = [
+        ("setup.cfg", ""),
+        (".isort.cfg", "[settings]\nskip = a,b\n"),
+    ];
+    assert_eq!(
+        of(&cfg),
+        ["2 imports-sorted: isort --check-only --quiet --extend-skip .venv --extend-skip venv ."]
+    );
+}
+
+#[test]
+fn what_keeps_the_packages_adds_one() {
+    for (lock, add) in [
+        ("uv.lock", "uv add --dev"),
+        ("poetry.lock", "poetry add --group dev"),
+        ("requirements.txt", "pip install"),
+    ] {
+        let table = "[tool.coverage]\n[project]\ndependencies = ['pytest']\n[tool.pytest]\n";
+        let files = [
+            ("pyproject.toml", table),
+            (lock, ""),
+            ("test_a.py", "def test_a(): pass\n"),
+        ];
+        let files = Files::of(&files).without(&["pytest", "coverage"]);
+        let found = propose(&files, &PLAIN);
+        let goal = found.lacking().find(|one| one.id == "coverage-floor");
+        let why = goal.unwrap().missing.clone().unwrap();
+        assert!(why.ends_with(&format!(": {add} pytest-cov")), "{why}");
+    }
 }
