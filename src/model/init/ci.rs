@@ -142,12 +142,11 @@ fn goal(
     step: &Step,
     check: &str,
 ) -> Proposal {
-    let shown = step
-        .script
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty());
-    let shown = text::cut(shown.unwrap_or_default(), SHOWN);
+    let lines = step.script.lines().map(str::trim);
+    let mut kept = lines.filter(|line| uses::use_of_one(line) == uses::Use::Checks);
+    let shown = kept.find(|line| !line.starts_with('#') && check.contains(line));
+    let shown = shown.unwrap_or_else(|| first_line(&step.script));
+    let shown = text::cut(shown, SHOWN);
     let name = step.name.as_deref().filter(|name| !name.contains("${{"));
     let says = match name {
         Some(name) => format!("CI: {name}"),
@@ -194,6 +193,15 @@ fn goal(
         Some(why) => goal.lacks(why),
         None => goal,
     }
+}
+
+/// Returns the first line of a step that says anything of what it does.
+fn first_line(script: &str) -> &str {
+    let lines = script.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    let sets = |line: &&str| line.starts_with("set -") || line.starts_with('#');
+    lines.find(|line| !sets(line)).unwrap_or(first)
 }
 
 /// Says that a step may need what its job starts beside it, if it, or a task that it runs, does more than look at the files or build them.

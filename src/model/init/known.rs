@@ -283,6 +283,9 @@ impl Command<'_> {
         let Some(path) = check::join(dir, program) else {
             return Known::No;
         };
+        if check::is_pattern(&path) {
+            return self.knows_files(dir, (&path, words), does);
+        }
         let is_tracked = has(self.look, &path);
         let is_of_tools = OF_TOOLS
             .iter()
@@ -294,6 +297,31 @@ impl Command<'_> {
             () if WRAPPERS.contains(&name) => Known::of(asks(name, &words[1..], does)),
             () => self.knows_script_by_name(dir, program, (name, &words[1..])),
         }
+    }
+
+    /// The same of each file that a pattern stands for: `for t in tests/*.sh; do "$t"; done`.
+    fn knows_files(&self, dir: &str, (pattern, words): (&str, &[String]), does: Does) -> Known {
+        let glob = globset::GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build();
+        let Ok(glob) = glob.map(|glob| glob.compile_matcher()) else {
+            return Known::No;
+        };
+        let files = self.look.files().iter();
+        let mut files = files.filter(|path| glob.is_match(path)).peekable();
+        if files.peek().is_none() {
+            return Known::Lacks(words[0].clone());
+        }
+        let up = "../".repeat(dir.split('/').filter(|part| !part.is_empty()).count());
+        let judged = files.map(|path| match takes_one(self.left) {
+            true => {
+                let called = [&[format!("{up}./{path}")], &words[1..]].concat();
+                self.knows_file(dir, &called, does)
+            }
+            false => Known::No,
+        });
+        let mut other = judged.filter(|known| !matches!(known, Known::Yes));
+        other.next().unwrap_or(Known::Yes)
     }
 
     /// The same of a script: it is to be called as one that checks, or told to look, and one of a shell is to run what is known.

@@ -168,9 +168,7 @@ fn of_step(
     }
     let Some(script) = text("run") else { return };
     let name = text("name").map(|name| told.put_into(name, ""));
-    let shown = name
-        .as_deref()
-        .unwrap_or_else(|| script.lines().next().unwrap_or_default());
+    let shown = name.as_deref().unwrap_or_else(|| super::first_line(script));
     let source = format!("{place}: {}", crate::model::text::cut(shown, 60));
     let default = |key: &str| {
         let within = [job, workflow].into_iter();

@@ -683,3 +683,29 @@ fn coverage_over_the_script_of_the_tests_waits_for_what_these_wait_for() {
         assert_eq!(floor.missing.as_deref(), expected, "{scripts} {tool}");
     }
 }
+
+#[test]
+fn scripts_that_a_loop_of_ci_runs_are_judged_each_and_what_sets_up_names_no_goal() {
+    let workflow = "on: push\njobs:\n  a:\n    steps:\n      - run: |\n          set -e\n          for s in scripts/check-*.sh; do \"$s\"; done\n\
+        \n      - run: |\n          sudo apt-get install x\n          shellcheck lib/*.sh\n";
+    let of = |body: &str| {
+        let files = [
+            (".github/workflows/ci.yml", workflow),
+            ("scripts/check-a.sh", "#!/bin/sh\ngrep x y\n"),
+            ("scripts/check-b.sh", body),
+        ];
+        let found = propose(&Files::of(&files), &WITH_CI);
+        let goals = found.proposals.iter();
+        let goals = goals.filter(|one| one.source.starts_with(".github"));
+        let goals = goals.map(|one| (one.id.clone(), one.missing.clone()));
+        goals.collect::<Vec<_>>()
+    };
+    let id = |id: &str| id.to_owned();
+    let shellcheck = (id("shellcheck-lib-sh"), None);
+    let step = id("for-s-in-scripts-check-sh-do-s-done");
+    let known = of("#!/bin/sh\ngrep x z\n");
+    assert_eq!(known, [(step.clone(), None), shellcheck.clone()]);
+    let why = "evolve does not know what `frobnicate` does: look first, then take the # away";
+    let odd = of("#!/bin/sh\nfrobnicate\n");
+    assert_eq!(odd, [(step, Some(id(why))), shellcheck]);
+}
