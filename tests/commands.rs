@@ -532,7 +532,7 @@ fn measure_takes_the_named_goals_and_an_unknown_one_names_the_nearest() {
     let score = said.lines().find(|line| line.starts_with("score "));
     assert_eq!(
         score,
-        Some("score 0, of the goals chosen: 0 of 1 goal passes")
+        Some("score 0, of the goals measured: 0 of 1 goal passes")
     );
     assert_snapshot!(repo.error(2, &["measure", "test-pass"]), @r#"
     error: there is no goal test-pass

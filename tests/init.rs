@@ -541,6 +541,9 @@ fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
         type: quality
         pillar: cleanup
 
+    could be goals, were it not for this:
+      coverage-floor  cargo-llvm-cov is not installed: cargo install --locked cargo-llvm-cov
+
     to add them to the file: the same with --write
     "#);
     assert_eq!(repo.read("GOALS.yaml"), SMALL);
@@ -654,7 +657,7 @@ fn steps_of_ci_become_goals_where_that_is_said() {
         "{said}"
     );
     let file = repo.read("GOALS.yaml");
-    let goal = "  # .github/workflows/ci.yml: test: Tests\n  - id: tests-pass\n    description: 'CI: Tests'\n    check: |\n      set -e\n      cargo test --all\n      cargo test --doc\n    weight: 9\n";
+    let goal = "  # .github/workflows/ci.yml: test: Tests\n  - id: tests-pass\n    description: \"CI: Tests\"\n    check: |\n      set -e\n      cargo test --all\n      cargo test --doc\n    weight: 9\n";
     assert!(file.contains(goal), "{file}");
 }
 

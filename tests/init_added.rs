@@ -36,7 +36,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
 
     # .github/workflows/ci.yml: a: go vet ./...
     - id: go-vet
-      description: 'CI: a: go vet ./...'
+      description: "CI: a: go vet ./..."
       check: go vet ./...
       weight: 7
       pillar: code-health
@@ -50,7 +50,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
 
     # .github/workflows/ci.yml: a: ./odd --all; not now: evolve does not know what `./odd --all` does: look first, then take the # away
     # - id: odd-all
-    #   description: 'CI: a: ./odd --all'
+    #   description: "CI: a: ./odd --all"
     #   check: ./odd --all
     #   weight: 6
     #   type: architecture
@@ -129,9 +129,28 @@ fn of_the_goals_that_were_not_measured_nothing_is_said() {
         "goals:\n- id: mine\n  description: It holds\n  weight: 5\n  check: test -e nothing\n";
     let repo = with(&[("GOALS.yaml", goals)], &[]);
     let said = repo.answer(&["init", "--add", "--write"]);
-    let head = "\nof the goals chosen every one passes: the others were not measured\n\nnext:\n";
+    let head = "\nof the goals added every one passes: the others were not measured\n\nnext:\n";
     assert!(said.contains(head), "{said}");
     assert!(said.contains("  evolve measure "), "{said}");
     assert!(said.contains("  evolve --dry-run "), "{said}");
     assert!(!said.contains("evolve work add"), "{said}");
+}
+
+#[test]
+fn steps_of_ci_whose_tools_are_missing_are_named_where_others_are_added() {
+    let workflow = "on: push\njobs:\n  a:\n    steps:\n      - run: go vet ./...\n      - run: shellcheck bin/a\n";
+    let files = [
+        ("GOALS.yaml", SMALL),
+        (".github/workflows/ci.yml", workflow),
+        (".github/workflows/more.yml", "on: push\njobs: {}\n"),
+    ];
+    let repo = with(&files, &[("go", "")]);
+    let said = repo.answer(&["init", "--add", "--from-ci"]);
+    let rows =
+        "could be goals, were it not for this:\n  shellcheck-bin-a  shellcheck is not installed\n";
+    assert!(said.contains(rows), "{said}");
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.answer(&["init", "--no-measure"]);
+    let note = "`evolve init --add --from-ci` makes goals of what .github/workflows/ci.yml, .github/workflows/more.yml run";
+    assert!(said.contains(note), "{said}");
 }

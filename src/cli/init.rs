@@ -117,7 +117,8 @@ impl Call<'_> {
         let mut found = self.look()?;
         let new = init::missing(&found, &goals);
         let waiting = init::waiting(&found, (&goals, &self.text()?), &new);
-        init::leave_untold(&mut found, &goals, &new);
+        let all = [&new[..], &waiting].concat();
+        init::leave_untold(&mut found, &goals, &all);
         let counts = (new.len(), waiting.len());
         if counts == (0, 0) {
             self.global.say(&format!(
@@ -133,10 +134,15 @@ impl Call<'_> {
             return Ok(0);
         }
         let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
-        let all = [new, waiting].concat();
         let shown = (self.file.shown.as_str(), goals.goals.len());
         self.global.say(&view::proposed(counts, shown));
         self.global.say(&format!("{}\n", init::goals(&all, "  ")));
+        let rest = init::unwritten(&found, &self.text()?, &all);
+        let page = view::lacks(&rest, &goals, width::of_terminal());
+        if !page.is_empty() {
+            self.global
+                .say(&format!("{}\n", page.trim_start_matches('\n')));
+        }
         self.say_of_ci(&found);
         if !self.options.write && !self.consents()? {
             self.global
@@ -194,10 +200,12 @@ impl Call<'_> {
             coverage: self.options.coverage.unwrap_or(COVERAGE),
             from_ci: self.options.from_ci.unwrap_or(false),
         };
-        let ci = text::some_of(&init::ci_files(&disk), 2);
+        let files = init::ci_files(&disk);
+        let runs = if files.len() == 1 { "runs" } else { "run" };
+        let ci = text::some_of(&files, 2);
         let is_open = self.options.from_ci.is_none() && !ci.is_empty();
         if is_open && self.asks() {
-            let question = format!("Make goals of what {ci} runs, too? [y/N] ");
+            let question = format!("Make goals of what {ci} {runs}, too? [y/N] ");
             wishes.from_ci = ask(&question, false, &yes_or_no)?;
         }
         let mut found = init::propose(&disk, &wishes);
@@ -209,7 +217,7 @@ impl Call<'_> {
         found.leave_unread(&|check| program::shell_problem(check).is_none());
         if is_open && !self.asks() {
             found.notes.push(format!(
-                "`evolve init --add --from-ci` makes goals of what {ci} runs"
+                "`evolve init --add --from-ci` makes goals of what {ci} {runs}"
             ));
         }
         Ok(found)

@@ -34,7 +34,7 @@ use serde_json::Value;
 
 use tasks::TaskFiles;
 
-pub use add::{appended, leave_untold, missing, waiting, with_reasons};
+pub use add::{appended, leave_untold, missing, unwritten, waiting, with_reasons};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
 pub use render::{file, goals};

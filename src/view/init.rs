@@ -246,7 +246,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     let head = match (known.passes, known.is_bare) {
         (Some(true), false) if known.is_part => head(
             GOOD,
-            "of the goals chosen every one passes: the others were not measured",
+            "of the goals added every one passes: the others were not measured",
         ),
         (Some(true), false) if known.is_unknown => head(
             ODD,

@@ -28,7 +28,7 @@ pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
 pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     let skipped = snapshot.with(CheckResult::Skip).count();
     let chosen = match snapshot.goals_total < all {
-        true => ", of the goals chosen",
+        true => ", of the goals measured",
         false => "",
     };
     let mut page = format!(

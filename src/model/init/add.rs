@@ -25,22 +25,35 @@ pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
 pub fn waiting(found: &Found, (file, text): (&Goals, &str), new: &[Proposal]) -> Vec<Proposal> {
     let taken = file.goals.iter().map(|goal| goal.id.clone());
     let mut ids = Ids::of(taken.chain(new.iter().map(|one| one.id.clone())));
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_written = |one: &Proposal| {
-        // Its id may be another one there.
-        let block = &commented(one, "")[1..];
-        let is_same = |(line, of_block): (&&str, &String)| is_same_line(line, of_block);
-        let mut places = lines.windows(block.len());
-        places.any(|place| place.iter().zip(block).all(is_same))
-    };
     let all = found.lacking().filter(|one| one.waits_for_a_look());
-    let all = all.filter(|one| !is_told(one, file) && !is_written(one));
+    let all = all.filter(|one| !is_told(one, file) && !is_written(one, text));
     let mut waiting = Vec::new();
     for one in all {
         let id = ids.take(&one.id, &one.source);
         waiting.push(Proposal { id, ..one.clone() });
     }
     waiting
+}
+
+/// Returns what lacks something here and stands neither in the text, commented out, nor among these.
+pub fn unwritten(found: &Found, text: &str, new: &[Proposal]) -> Found {
+    let is_new = |one: &Proposal| new.iter().any(|other| other.check == one.check);
+    let rest = found
+        .lacking()
+        .filter(|one| !is_new(one) && !is_written(one, text));
+    Found {
+        proposals: rest.cloned().collect(),
+        ..Found::default()
+    }
+}
+
+/// Says whether a text has a goal commented out as `init` writes it, be it by another id.
+fn is_written(one: &Proposal, text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let block = &commented(one, "")[1..];
+    let is_same = |(line, of_block): (&&str, &String)| is_same_line(line, of_block);
+    let mut places = lines.windows(block.len());
+    places.any(|place| place.iter().zip(block).all(is_same))
 }
 
 /// Says whether a goal of the file does the same: by its check, or one that calls the same in the same folder.

@@ -334,11 +334,15 @@ fn listed(
             continue;
         }
         let check = format!("{call} {}", shell_word(name));
+        let install = match program {
+            "composer" => "see https://getcomposer.org",
+            _ => kind.install,
+        };
         let one = Proposal::new(role, &id, "", &check)
             .says(says)
             .seen_in(format!("{file}: {name}"))
             .same_as(&[&check, &format!("{program} {name}"), &text])
-            .needs(look, call.split(' ').next().unwrap_or(call), kind.install);
+            .needs(look, call.split(' ').next().unwrap_or(call), install);
         found.proposals.push(held(tasks, ready(look, kind, one)));
     }
     for some in rest.chunks(NAMED) {

@@ -146,12 +146,11 @@ fn block(key: &str, value: &str) -> Vec<String> {
 
 /// Returns text as a value of YAML on one line: plain where that is safe, else in the quotes that need the least.
 pub(in crate::model) fn scalar(value: &str) -> String {
-    let quotes = (value.contains('\''), value.contains(['"', '\\']));
     match () {
         () if value.chars().any(|c| c.is_control() || is_spelled(c)) => spelled(value),
         () if is_plain(value) => value.to_owned(),
-        () if !quotes.0 => format!("'{value}'"),
-        () if !quotes.1 => format!("\"{value}\""),
+        // As Prettier has it.
+        () if !value.contains(['"', '\\']) => format!("\"{value}\""),
         () => format!("'{}'", value.replace('\'', "''")),
     }
 }
