@@ -98,7 +98,7 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
     mission: Keep calc healthy
 
     evolve:
-      timeout: 20m    # how long a check may run: the first build takes its time
+      timeout: 20m # how long a check may run: the first build takes its time
 
     # A check is run by `sh -c` in the repository's root: exit 0 passes; 77, 126 and 127 skip; everything else fails. It only looks:
     # what fixes is the agent. The heaviest failing goal is worked on first (weight 1 to 10): code health before architecture, testing,
@@ -148,7 +148,7 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
       #     metric: covered lines, percent
       #     threshold: 80
       #     direction: at-least
-      #     read: {lcov: target/coverage.info}
+      #     read: { lcov: target/coverage.info }
       #     tolerance: 0.2
 
       # Documentation: it can be read, and is right.

@@ -252,7 +252,7 @@ fn is_same_line(one: &str, other: &str) -> bool {
     let plain = |line: &str| {
         let line = line.trim();
         let (key, value) = line.split_once(": ").unwrap_or(("", line));
-        let value = unquoted(value);
+        let value = unquoted(value).replace("{ ", "{").replace(" }", "}");
         let words = value.split(' ').map(|word| {
             let mut venvs = VENVS.iter();
             let program = venvs.find_map(|venv| word.strip_prefix(venv)?.strip_prefix("/bin/"));

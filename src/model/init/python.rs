@@ -229,9 +229,9 @@ impl<'a> Project<'a> {
                     &format!("run --locked {extras}{}", self.groups(package)),
                 );
                 match self.marker_against(package) {
-                    Some(marker) => goal.lacks(format!(
-                        "uv brings {package} only where {marker} holds, and here it does not"
-                    )),
+                    Some(marker) => {
+                        goal.lacks(format!("uv brings {package} only where {marker} holds"))
+                    }
                     None => goal,
                 }
             }
@@ -467,6 +467,10 @@ impl<'a> Project<'a> {
         let goal = match is_elsewhere {
             true => {
                 let add = self.to_add("pytest-cov").map(|add| format!(": {add}"));
+                let goal = Proposal {
+                    missing: None,
+                    ..goal
+                };
                 goal.lacks(format!(
                     "pytest-cov is not among the packages that the project's tests have{}",
                     add.unwrap_or_default()

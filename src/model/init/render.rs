@@ -29,7 +29,7 @@ mission: {}
         scalar(&format!("Keep {name} healthy"))
     );
     if found.is_compiled {
-        page.push_str("\nevolve:\n  timeout: 20m    # how long a check may run: the first build takes its time\n");
+        page.push_str("\nevolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n");
     }
     page.push_str(
         "
@@ -116,10 +116,16 @@ fn lines(one: &Proposal) -> Vec<String> {
         lines.push(format!("    metric: {}", scalar(measured.metric)));
         lines.push(format!("    threshold: {}", number(measured.floor)));
         lines.push("    direction: at-least".to_owned());
-        lines.push(format!("    read: {}", measured.read));
+        lines.push(format!("    read: {}", with_gaps(&measured.read)));
         lines.push("    tolerance: 0.2".to_owned());
     }
     lines
+}
+
+/// Returns a map on one line with gaps inside of its braces, as Prettier has it.
+fn with_gaps(map: &str) -> String {
+    let inside = map.strip_prefix('{').and_then(|map| map.strip_suffix('}'));
+    inside.map_or(map.to_owned(), |inside| format!("{{ {} }}", inside.trim()))
 }
 
 fn number(value: f64) -> String {

@@ -473,7 +473,7 @@ fn what_uv_does_not_bring_on_this_python_waits_and_the_projects_own_places_and_e
         let mut all = found.lacking();
         all.find(|one| one.id == "types-fit")?.missing.clone()
     };
-    let why = "uv brings mypy only where python_version == '3.14' and implementation_name == 'cpython' holds, and here it does not";
+    let why = "uv brings mypy only where python_version == '3.14' and implementation_name == 'cpython' holds";
     assert_eq!(waits(&found).as_deref(), Some(why));
     assert_eq!(waits(&version("3.14.1\n")), None);
     assert_eq!(waits(&version("cpython\n")).as_deref(), Some(why));
