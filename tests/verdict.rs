@@ -450,6 +450,69 @@ fn a_goal_that_passes_now_without_a_change_is_unchanged_and_says_so() {
     assert_eq!(record["score_after"], 100.0);
 }
 
+/// Goals that evolve's own files decide: one fails by the summary of the first cycle, one by a line of the queue, one by a file
+/// that is none of evolve's.
+fn judged_by_own_files(measure: &str) -> TestRepo {
+    let repo = TestRepo::empty();
+    let goal = |id: &str, check: &str| {
+        format!("  - {{id: {id}, description: {id}, check: '{check}', weight: 5}}\n")
+    };
+    let summary = ".agents/evolve/session-summary.md";
+    let goals = [
+        goal("a", "test -e a"),
+        goal(
+            "nice",
+            &format!("test ! -e {summary} || grep -q nice {summary}"),
+        ),
+        goal("empty", "! grep -q later .agents/rpi/next-work.jsonl"),
+        goal(
+            "more",
+            &format!("test ! -e {summary} || test -e .agents/evolve/more.md"),
+        ),
+    ];
+    let settings = format!("evolve: {{measure: {measure}}}");
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\n{settings}\ngoals:\n{}", goals.concat()),
+    );
+    repo.commit_all("first");
+    repo.answer(&["work", "add", "later"]);
+    repo
+}
+
+#[test]
+fn what_an_agent_does_to_evolves_own_files_is_neither_kept_nor_measured() {
+    let edit = "cd .agents/evolve; echo nice >>session-summary.md; touch more.md; : >../rpi/next-work.jsonl; cd ../..\n";
+    let commit = format!("{edit}git add -f .agents; git commit -qm 'nicer records'\n");
+    let change = format!("{commit}touch b\n");
+    for (place, measure, script) in [
+        ("--progress=none", "here", edit),
+        ("--progress=none", "here", &commit),
+        ("--progress=none", "here", &change),
+        ("--progress=none", "clean", &commit),
+        ("--isolate", "here", edit),
+        ("--isolate", "here", &commit),
+        ("--isolate", "here", &change),
+        ("--isolate", "clean", &change),
+    ] {
+        let repo = judged_by_own_files(measure);
+        repo.agent_does(&["touch a", script]);
+        repo.run(&[place, "--max-cycles=1"]).expect(0);
+        repo.run(&[place, "--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        let told = format!("{place} {measure} {script}\n{record:#}");
+        assert_eq!(record["goal_id"], "nice", "{told}");
+        assert_eq!(record["result"], "unchanged", "{told}");
+        assert_eq!(record["newly_passing"], json!([]), "{told}");
+        assert_eq!(record["score_after"], record["score_before"], "{told}");
+        assert_eq!(record["goals_passing"], 1, "{told}");
+        let there = repo.read(".agents/rpi/next-work.jsonl");
+        assert_eq!(there.matches("later").count(), 1, "{told}\n{there}");
+        assert!(!repo.has(".agents/evolve/more.md"), "{told}");
+        assert!(repo.status().is_empty(), "{told}\n{:?}", repo.status());
+    }
+}
+
 #[test]
 fn a_change_that_makes_nothing_worse_is_kept_though_the_goal_still_fails() {
     let repo = one_fails_and_one_passes();

@@ -18,6 +18,7 @@ use crate::cycle::by_name::ByName;
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::gitfile::Gitfile;
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::ledger::Found;
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Held, Settled, Start, Stock, Written};
@@ -72,6 +73,10 @@ pub struct Attempt<'a> {
     swapped: BTreeMap<String, &'static str>,
     /// What checks wrote to tracked files after the agent, and is put back.
     written: Option<Written>,
+    /// The names of the files in `evolve`'s own folder, before the agent.
+    own_before: BTreeSet<String>,
+    /// What was found in these files after the agent.
+    pub own_found: Found,
     /// What cut the cycle short.
     pub cut: Option<Cut>,
 }
@@ -98,6 +103,8 @@ impl<'a> Attempt<'a> {
             after: Err("not reached".to_owned()),
             swapped: BTreeMap::new(),
             written: None,
+            own_before: BTreeSet::new(),
+            own_found: Found::default(),
             cut: None,
         }
     }
@@ -194,6 +201,7 @@ impl<'a> Attempt<'a> {
             ledger,
             ..Journal::measuring(&session.id, start.cycle)
         })?;
+        self.own_before = progress.ledger.there();
         // Last, so that the copy tells what has to be settled.
         if let Some(mirror) = session.mirror.as_ref().filter(|_| !progress.is_unmirrored)
             && let Err(error) = mirror.refresh(&start.guarded.around(&session.repo.own_places()))

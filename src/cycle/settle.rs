@@ -205,10 +205,13 @@ pub fn record(
     let found = progress
         .ledger
         .judge_files(session.home(), start.cycle, &clock::timestamp())?;
+    let found = found.beyond(&attempt.own_found);
     for what in &found.wrong {
         session.events.warn(what.clone());
     }
-    record.notes.extend([found.wrong, found.added].concat());
+    let known = attempt.own_found.clone();
+    let said = [known.wrong, found.wrong, known.added, found.added];
+    record.notes.extend(said.concat());
     record.note_lost_start(Workspace { repo: home }.keep_start(start)?);
     take_in(session, progress, (start, attempt), &record)?;
     write_down(session, progress, start, &record)?;

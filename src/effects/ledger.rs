@@ -35,7 +35,7 @@ pub use dropped::drop_lesson;
 pub use read::refuse_links;
 pub use read::whole_history;
 use read::{read, read_file, read_history, read_written, refuse_newer};
-pub use shared::append;
+pub use shared::{Found, append};
 
 use crate::effects::repo::Repo;
 use crate::effects::{files, lock};

@@ -14,6 +14,7 @@ mod leftovers;
 pub mod locks;
 mod open;
 mod others;
+mod own;
 mod start;
 mod status;
 mod stock;

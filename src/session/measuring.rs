@@ -40,7 +40,9 @@ impl Session {
             purpose,
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));
-        let measurer = self.measurer_in_place(goals.settings.measure).await?;
+        let measurer = self
+            .measurer_in_place(goals.settings.measure, cycle)
+            .await?;
         let before = watch.look(&measurer.root);
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
@@ -85,7 +87,7 @@ impl Session {
     }
 
     /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
-    async fn measurer_in_place(&self, place: Where) -> Result<Measurer, Cut> {
+    async fn measurer_in_place(&self, place: Where, cycle: u64) -> Result<Measurer, Cut> {
         let home = self.home();
         let slot = match (place, &self.isolation) {
             (Where::Here, None) => return Ok(self.measurer.clone()),
@@ -93,12 +95,13 @@ impl Session {
             (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
         };
         let head = self.repo.head()?;
-        let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+        let (Some(branch), Some(mut commit)) = (head.branch, head.commit) else {
             return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
         };
         let measurer = match place {
             Where::Here => self.measurer.clone(),
             Where::Clean => {
+                commit = self.with_own_files_of_start(cycle, commit)?;
                 slot.remove()?;
                 slot.renew(home, (&branch, &commit), Ignored::Go)?;
                 let ground = Ground::of_slot(&slot.root);
@@ -109,6 +112,22 @@ impl Session {
         self.make_ready(&slot, (&branch, &commit), &measurer.fence)
             .await?;
         Ok(measurer)
+    }
+
+    /// Returns the commit that stands for this one where it is measured: what an agent committed of evolve's own files is not kept,
+    /// so these are there as they were at the cycle's start.
+    fn with_own_files_of_start(&self, cycle: u64, commit: String) -> Result<String, Cut> {
+        let Some(start) = self.journal(cycle)?.start else {
+            return Ok(commit);
+        };
+        let home = self.home();
+        let tree = home.tree_of(&commit)?;
+        if home.ledger_ids(&tree)? == home.ledger_ids(&start.tree)? {
+            return Ok(commit);
+        }
+        let tree = home.with_ledger(&tree, &home.ledger_files(&start.tree)?)?;
+        let message = "evolve: without what was done to its own files\n";
+        Ok(home.store_commit(&tree, &commit, message)?)
     }
 
     /// Makes a slot on a commit ready with the user's command, unless it is. What somebody left there may be in the command's

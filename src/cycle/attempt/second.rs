@@ -4,8 +4,10 @@ use super::Attempt;
 use super::compared::Stood;
 use super::written::named;
 use crate::cycle::choose;
+use crate::effects::clock;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, Written, some_of};
+use crate::error::Result;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
@@ -21,6 +23,7 @@ impl Attempt<'_> {
         start: &Start,
     ) -> Result<(), Cut> {
         self.put_back_untracked(session, start)?;
+        self.restore_own(session, progress, start)?;
         session.link_uncopied(start)?;
         let mut written = self.take_written(session, start);
         let place = (start, &mut written);
@@ -31,6 +34,39 @@ impl Attempt<'_> {
             stock.notes.extend(notes);
         }
         measured
+    }
+
+    /// Makes evolve's own files what will be kept of them: what an agent made of them is not measured. In the user's own working
+    /// tree others may have added to them, and what they added is judged now.
+    fn restore_own(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) -> Result<()> {
+        let workspace = session.workspace();
+        if session.isolation.is_some() {
+            return workspace.restore_ledger(start);
+        }
+        let Some(stock) = &self.stock else {
+            return Ok(());
+        };
+        if !workspace.moved_since(start, stock)?.is_empty() {
+            return Ok(());
+        }
+        let ledger = &mut progress.ledger;
+        let mut found = ledger.judge_files(&session.repo, start.cycle, &clock::timestamp())?;
+        let moved = ledger.restore_names(&session.repo, &self.own_before, start.cycle)?;
+        workspace.restore_ledger_index(start, stock)?;
+        found.wrong.extend(moved);
+        let found = found.beyond(&self.own_found);
+        let wrong = found.wrong.iter().cloned();
+        wrong.for_each(|what| session.events.warn(what));
+        let said = [&found.wrong[..], &found.added].concat();
+        session.note_in_journal(start.cycle, &said)?;
+        self.own_found.wrong.extend(found.wrong);
+        self.own_found.added.extend(found.added);
+        Ok(())
     }
 
     /// Measures until what is measured is in a commit, twice at most.

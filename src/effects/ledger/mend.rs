@@ -1,5 +1,6 @@
 //! Puts the ledger's files right: what stands in the tree and is not what git and memory have goes to the quarantine.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -82,6 +83,47 @@ impl Ledger {
             .into_iter()
             .map(|what| format!("{what}, and put right as git has it{kept}"))
             .collect())
+    }
+
+    /// Returns the names of the files that lie in `evolve`'s own folder.
+    pub fn there(&self) -> BTreeSet<String> {
+        let entries = fs::read_dir(self.root.join(names::FOLDER));
+        let entries = entries.into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+        let names = files.map(|entry| entry.file_name());
+        names
+            .map(|name| format!("{}/{}", names::FOLDER, name.to_string_lossy()))
+            .collect()
+    }
+
+    /// Makes the files in `evolve`'s own folder those that were there `before` an agent: what came anew goes to the quarantine,
+    /// and what git has comes back. What is in them is not looked at. Returns what was moved, in words.
+    pub fn restore_names(
+        &self,
+        repo: &Repo,
+        before: &BTreeSet<String>,
+        cycle: u64,
+    ) -> Result<Vec<String>> {
+        let now = self.there();
+        let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
+        // A person may have asked for a goal again; and what ends so is about to take another's name.
+        let is_anybodys = |name: &str| {
+            name == names::RETRIES || names::is_private(name) || name.ends_with(".tmp")
+        };
+        for name in now.difference(before) {
+            if !is_anybodys(name) && !self.pending.contains_key(name) {
+                quarantine.take(&repo.root, name.as_bytes())?;
+            }
+        }
+        let gone: Vec<_> = before.difference(&now).collect();
+        let tree = self.tree.as_ref().filter(|_| !gone.is_empty());
+        let committed = tree.map(|tree| repo.ledger_files(tree)).transpose()?;
+        for (name, entry) in committed.into_iter().flatten() {
+            if gone.contains(&&name) && !is_anybodys(&name) && !self.pending.contains_key(&name) {
+                files::replace(&repo.root.join(&name), &repo.blob(&entry.id)?)?;
+            }
+        }
+        Ok(quarantine.notes().collect())
     }
 
     /// Writes what a merge left out to the files of the tree, where these are what the merge made of them.

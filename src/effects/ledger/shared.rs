@@ -59,6 +59,20 @@ pub struct Found {
     pub added: Vec<String>,
 }
 
+impl Found {
+    /// Returns all of it that is not `known` yet.
+    pub fn beyond(self, known: &Found) -> Found {
+        let new = |mut words: Vec<String>, known: &[String]| {
+            words.retain(|one| !known.contains(one));
+            words
+        };
+        Found {
+            wrong: new(self.wrong, &known.wrong),
+            added: new(self.added, &known.added),
+        }
+    }
+}
+
 fn is_or_are(count: usize) -> &'static str {
     match count {
         1 => "is",
