@@ -71,6 +71,7 @@ pub mod model {
     pub mod strikes;
     pub mod summary;
     pub mod sweep;
+    pub mod table;
     pub mod text;
     pub mod trajectory;
     pub mod usage;

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Run, TestRepo, finish, wait_until};
+use crate::harness::{Run, TestRepo, finish, unpadded, wait_until};
 
 /// A line of an agent that says what it used and that all is well.
 const RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":3,"result":"All done.","total_cost_usd":0.25,"usage":{"input_tokens":1000,"cache_read_input_tokens":500,"output_tokens":34},"permission_denials":[]}"#;
@@ -92,13 +92,13 @@ fn the_story_tells_turns_tokens_and_cost_and_the_summary_those_of_each_cycle() {
     );
     let spent = "agent: 2 calls, at least 1,534 tokens and $0.25 (1 of 2 calls did not say)\n";
     assert!(run.stdout.ends_with(spent), "{}", run.stdout);
-    let summary = repo.read(".agents/evolve/session-summary.md");
+    let summary = unpadded(&repo.read(".agents/evolve/session-summary.md"));
     assert!(
-        summary.contains("| 1 | a | improved | 0 → 62.5 | 1,534 | $0.25 |  |"),
+        summary.contains("| 1 | a | improved | 0 → 62.5 | 1,534 | $0.25 | |"),
         "{summary}"
     );
     assert!(
-        summary.contains("| 2 | b | improved | 62.5 → 100 | unknown | unknown |  |"),
+        summary.contains("| 2 | b | improved | 62.5 → 100 | unknown | unknown | |"),
         "{summary}"
     );
 }

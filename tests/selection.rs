@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, pid_in, signal, wait_until};
+use crate::harness::{TestRepo, pid_in, signal, unpadded, wait_until};
 
 /// The queue's file.
 const QUEUE: &str = ".agents/rpi/next-work.jsonl";
@@ -1239,11 +1239,11 @@ fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stop
         "{}",
         run.stdout
     );
-    let summary = repo.read(".agents/evolve/session-summary.md");
+    let summary = unpadded(&repo.read(".agents/evolve/session-summary.md"));
     for line in [
         format!("- ended: {why}"),
         format!("- {way}"),
-        "| 1 | a | improved | 0 → 62.5 | unknown | unknown |  |".to_owned(),
+        "| 1 | a | improved | 0 → 62.5 | unknown | unknown | |".to_owned(),
         "| 2 | b | unchanged | 62.5 → 62.5 | unknown | unknown | the agent changed nothing |"
             .to_owned(),
     ] {
@@ -1254,11 +1254,11 @@ fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stop
     }
     let running = repo.git(&["show", "HEAD~1:.agents/evolve/session-summary.md"]);
     assert!(running.contains("- ended: running"), "{running}");
-    let delta = repo.read(".agents/evolve/session-fitness-delta.md");
+    let delta = unpadded(&repo.read(".agents/evolve/session-fitness-delta.md"));
     assert!(
         delta
             .lines()
-            .any(|line| line == "| a | 5 | fail | fail | pass |  |"),
+            .any(|line| line == "| a | 5 | fail | fail | pass | |"),
         "{delta}"
     );
     let subject = &repo.subjects()[0];

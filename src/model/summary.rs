@@ -3,6 +3,7 @@
 use crate::model::record::Record;
 use crate::model::select::Stuck;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+use crate::model::table::{self, LINES, Side, Table};
 use crate::model::text::{self, markdown};
 use crate::model::trajectory::tally;
 use crate::model::usage::{self, Spent};
@@ -40,7 +41,7 @@ impl Summary<'_> {
     /// Returns the text of `session-summary.md`.
     pub fn to_markdown(&self) -> String {
         let mut page = format!(
-            "# Session summary\n\n- session: {}\n- started: {}\n- ended: {}\n- {}\n- queue: {}\n",
+            "# Session summary\n\n{LINES}\n\n- session: {}\n- started: {}\n- ended: {}\n- {}\n- queue: {}\n",
             markdown(self.session),
             markdown(self.started),
             self.ended.map_or("running".to_owned(), markdown),
@@ -63,20 +64,30 @@ impl Summary<'_> {
             return "\n## Cycles\n\nNone yet.\n".to_owned();
         }
         let mut part = format!("\n## Cycles\n\n{}\n\n", tally(self.records));
-        part.push_str(
-            "| cycle | goal | result | score | tokens | cost | reason |\n| ---: | --- | --- | --- | ---: | ---: | --- |\n",
-        );
+        let mut table = Table::new([
+            ("cycle", Side::Right),
+            ("goal", Side::Left),
+            ("result", Side::Left),
+            ("score", Side::Left),
+            ("tokens", Side::Right),
+            ("cost", Side::Right),
+            ("reason", Side::Left),
+        ]);
         for record in self.records {
             let [tokens, cost] = used(record);
-            part.push_str(&format!(
-                "| {} | {} | {} | {} | {tokens} | {cost} | {} |\n",
-                record.cycle,
-                record.goal_id.as_deref().map_or("–".to_owned(), markdown),
-                record.result.word(),
+            let goal = record.goal_id.as_deref().map(|id| table::cell(id).0);
+            let why = record.why().as_deref().map(|why| table::cell(why).0);
+            table.push([
+                record.cycle.to_string(),
+                goal.unwrap_or("–".to_owned()),
+                record.result.word().to_owned(),
                 score(record),
-                record.why().as_deref().map_or(String::new(), markdown),
-            ));
+                tokens,
+                cost,
+                why.unwrap_or_default(),
+            ]);
         }
+        part.push_str(&table.to_markdown());
         part
     }
 
@@ -103,7 +114,11 @@ impl Summary<'_> {
     fn notes(&self) -> String {
         let mut lines = String::new();
         for record in self.records {
-            for note in &record.notes {
+            // What is too long for the table of the cycles.
+            let why = record.why();
+            let long = why.as_deref().filter(|why| !table::cell(why).1);
+            let notes = record.notes.iter().map(String::as_str);
+            for note in long.into_iter().chain(notes) {
                 lines.push_str(&format!("- cycle {}: {}\n", record.cycle, markdown(note)));
             }
         }
@@ -233,6 +248,7 @@ mod tests {
             record(1, "tests-pass", "older"),
             record(2, "next-work:fix | all\nof it", "b fails\u{7}"),
             record(3, "tests-pass", "newest"),
+            record(4, "tests-pass", &"x".repeat(200)),
         ];
         let stuck = [Stuck {
             goal_id: "tests-pass".into(),
@@ -261,13 +277,18 @@ mod tests {
                 ..Spent::default()
             },
         };
-        let page = summary.to_markdown();
+        let page = table::unpadded(&summary.to_markdown());
         for line in [
             "- ended: running",
             "- queue: 2 open, 1 set aside, 0 consumed",
-            "3 cycles: 3 regressed",
+            "4 cycles: 4 regressed",
             "- agent: 3 calls, at least 12,000 tokens (1 of 3 calls did not say), cost unknown",
             "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | – | – | b fails |",
+            &format!(
+                "| 4 | tests-pass | regressed | 50 → 33.3 | – | – | {}… |",
+                "x".repeat(99)
+            ),
+            &format!("- cycle 4: {}", "x".repeat(200)),
             "- tests-pass (struck): lint-clean broke",
             "- cycle 3: Makefile changed",
         ] {

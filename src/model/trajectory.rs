@@ -2,6 +2,7 @@
 
 use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::{Measurement, Snapshot};
+use crate::model::table::{self, LINES, Side, Table};
 use crate::model::text;
 
 /// The results in the order in which they are counted.
@@ -68,36 +69,46 @@ impl Trajectory<'_> {
 
     /// Returns the text of `session-fitness-delta.md`.
     pub fn to_markdown(&self) -> String {
-        let mut page = format!("# Session fitness delta\n\n{}\n\n", self.one_line());
-        page.push_str("| goal | weight | baseline | session start | now | change |\n");
-        page.push_str("| --- | ---: | --- | --- | --- | ---: |\n");
+        let mut page = format!(
+            "# Session fitness delta\n\n{LINES}\n\n{}\n\n",
+            self.one_line()
+        );
+        let mut table = Table::new([
+            ("goal", Side::Left),
+            ("weight", Side::Right),
+            ("baseline", Side::Left),
+            ("session start", Side::Left),
+            ("now", Side::Left),
+            ("change", Side::Right),
+        ]);
         for goal in self.goals() {
             let at = |snapshot: Option<&'_ Snapshot>| {
                 snapshot.and_then(|snapshot| snapshot.find(&goal.id).cloned())
             };
             let (baseline, start, now) = (at(self.baseline), at(self.start), at(self.now));
             let first = baseline.as_ref().or(start.as_ref());
-            page.push_str(&format!(
-                "| {} | {} | {} | {} | {} | {} |\n",
-                text::markdown(&goal.id),
-                goal.weight,
+            table.push([
+                table::cell(&goal.id).0,
+                goal.weight.to_string(),
                 cell(baseline.as_ref()),
                 cell(start.as_ref()),
                 cell(now.as_ref()),
                 change(first, now.as_ref()),
-            ));
+            ]);
         }
         let score = |snapshot: Option<&Snapshot>| {
             snapshot.map_or("–".to_owned(), |snapshot| text::number(snapshot.score))
         };
         let scores = self.baseline.or(self.start).zip(self.now);
-        page.push_str(&format!(
-            "| **score** |  | {} | {} | {} | {} |\n",
+        table.push([
+            "**score**".to_owned(),
+            String::new(),
             score(self.baseline),
             score(self.start),
             score(self.now),
             scores.map_or(String::new(), |(from, now)| signed(now.score - from.score)),
-        ));
+        ]);
+        page.push_str(&table.to_markdown());
         page
     }
 
@@ -258,13 +269,13 @@ mod tests {
         };
         let line = "score 50 → 100, goals passing 1 → 2 of 2, 3 cycles: 2 improved, 1 idle";
         assert_eq!(trajectory.one_line(), line);
-        let page = trajectory.to_markdown();
+        let page = table::unpadded(&trajectory.to_markdown());
         assert!(
             page.contains("| b | 5 | fail (79.5) | fail (79.5) | pass (81) | +1.5 |\n"),
             "{page}"
         );
         assert!(
-            page.contains("| **score** |  | 50 | 50 | 100 | +50 |\n"),
+            page.contains("| **score** | | 50 | 50 | 100 | +50 |\n"),
             "{page}"
         );
     }
@@ -284,12 +295,12 @@ mod tests {
         };
         let line = "score 100 → 50, goals passing 1 of 1 → 1 of 2, 0 cycles";
         assert_eq!(trajectory.one_line(), line);
-        let page = trajectory.to_markdown();
+        let page = table::unpadded(&trajectory.to_markdown());
         assert!(
-            page.contains("| new\\|er | 5 | – | – | skip |  |\n"),
+            page.contains("| new\\|er | 5 | – | – | skip | |\n"),
             "{page}"
         );
-        assert!(page.contains("| gone | 5 | pass | – | – |  |\n"), "{page}");
+        assert!(page.contains("| gone | 5 | pass | – | – | |\n"), "{page}");
     }
 
     #[test]

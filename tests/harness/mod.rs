@@ -511,6 +511,15 @@ pub fn finish_within(mut child: Child, limit: Duration) -> Run {
     }
 }
 
+/// A page of Markdown without the blanks that its tables are padded with.
+pub fn unpadded(page: &str) -> String {
+    let row = |line: &str| match line.starts_with('|') {
+        true => line.split_whitespace().collect::<Vec<_>>().join(" "),
+        false => line.to_owned(),
+    };
+    page.lines().map(|line| row(line) + "\n").collect()
+}
+
 /// What was told, without the time that each line of a session begins with where nobody watches at a terminal.
 pub fn without_times(text: &str) -> String {
     let mut left = String::new();
