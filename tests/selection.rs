@@ -305,6 +305,23 @@ fn a_goal_is_struck_after_three_cycles_without_progress_and_passed_over() {
 }
 
 #[test]
+fn a_goal_that_passes_without_a_change_and_fails_again_is_struck_like_any_other() {
+    let repo = TestRepo::empty();
+    let flag = repo.outside().join("flag").display().to_string();
+    // Each time it is looked for it is gone again.
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: \"rm '{flag}'\", weight: 5}}\n"
+    ));
+    let touch = format!("touch '{flag}'");
+    repo.agent_does(&[&touch, &touch, &touch]);
+    let run = repo.run(&[]).expect(11);
+    assert_eq!(repo.each("result"), ["unchanged"; 3]);
+    assert_eq!(repo.each("reason"), ["passes without a change"; 3]);
+    let reason = "a human is needed: a (struck: passes without a change)";
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
+}
+
+#[test]
 fn an_ending_at_struck_goals_says_how_much_waits_in_the_queue_and_why() {
     let repo = TestRepo::with_files_wanted(&[("a", 9)]);
     repo.answer(&["work", "add", "One"]);

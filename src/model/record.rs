@@ -195,6 +195,11 @@ impl Record {
         }
     }
 
+    /// Says whether nothing was to be done because every goal passes.
+    pub fn is_all_well(&self) -> bool {
+        self.result == CycleResult::Idle && self.goals_passing == self.goals_total
+    }
+
     /// Says whether the cycle counts as one without progress (rule 4). Interrupted cycles and changed environments count
     /// neither way.
     pub fn is_without_progress(&self) -> bool {

@@ -130,10 +130,15 @@ fn attempts_that_count<'a>(
         .unwrap_or(0);
     let mut attempts = Vec::new();
     for record in records.iter().filter(|record| record.cycle > asked_after) {
-        if !record.is_undone() && record.newly_passing.contains(&goal.id) {
+        let is_own = record.goal_id.as_deref() == Some(&goal.id);
+        // What passes without a change of its own cycle may fail again by the next one.
+        let is_mended = !record.is_undone()
+            && record.newly_passing.contains(&goal.id)
+            && !(is_own && record.is_without_progress());
+        if is_mended || record.is_all_well() {
             attempts.clear();
         }
-        if record.goal_id.as_deref() != Some(&goal.id) {
+        if !is_own {
             continue;
         }
         let is_same = record.definition.as_ref().map(|known| *known == definition);
@@ -218,7 +223,8 @@ mod tests {
 
     /// A history told in letters, one cycle each, of the goal `a`: u unchanged, r regressed, f failed, d declined,
     /// i interrupted, e environment changed, o another definition, ? no definition, x another goal's, p that one mends
-    /// `a`, q that one mends `a` and is undone.
+    /// `a`, q that one mends `a` and is undone, w unchanged and `a` passes without a change, l idle and all is well, s idle and a
+    /// goal skips.
     fn history(told: &str) -> Vec<Record> {
         let one = |(index, letter)| {
             let plain = |result| record(index as u64 + 1, "a", result);
@@ -246,6 +252,15 @@ mod tests {
                     ..plain(CycleResult::Unchanged)
                 },
                 'x' => other,
+                'w' => Record {
+                    newly_passing: mended,
+                    ..plain(CycleResult::Unchanged)
+                },
+                'l' | 's' => Record {
+                    goal_id: None,
+                    goals_passing: usize::from(letter == 'l'),
+                    ..plain(CycleResult::Idle)
+                },
                 'p' => Record {
                     newly_passing: mended,
                     ..other
@@ -362,6 +377,15 @@ mod tests {
             ("uuq", "open"),
             ("uuqu", "struck"),
             ("uuuq", "struck"),
+            // It passes without a change, and by the next cycle fails again.
+            ("ww", "open"),
+            ("www", "struck"),
+            ("uwf", "struck"),
+            ("wwp", "open"),
+            // It still passed when nothing was to be done.
+            ("wwlw", "open"),
+            ("wwsw", "struck"),
+            ("dl", "open"),
             // Another definition forgives, also if it is later the old one again.
             ("ooo", "open"),
             ("uuuo", "open"),
