@@ -8,6 +8,7 @@ mod choose;
 mod elsewhere;
 mod lack;
 mod land;
+mod own_records;
 mod settle;
 pub mod summary;
 mod sweep;
@@ -72,6 +73,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         .diary
         .write(&Journal::measuring(&session.id, number))?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
+    own_records::note(progress, &goals, &before);
     let (choice, before) = choose::choose(session, progress, (&mut start, &goals), before).await?;
     let selection = match choice {
         Choice::Work(selection) => selection,
@@ -114,6 +116,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let fetched = session.give_fetched_back(&start, &stock)?;
     settled.notes.extend(fetched.iter().cloned());
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
+    if let Ok(after) = &attempt.after {
+        own_records::note(progress, &goals, after);
+    }
     let record = settle::record(session, progress, (&start, &attempt), record)?;
     progress.carry(
         &record,

@@ -322,6 +322,38 @@ fn a_goal_that_passes_without_a_change_and_fails_again_is_struck_like_any_other(
 }
 
 #[test]
+fn a_goal_whose_output_names_evolves_own_records_is_told_once_with_the_way_out() {
+    let summary = ".agents/evolve/session-summary.md";
+    for (check, way_out) in [
+        (
+            format!("! ls {summary}"),
+            "most tools have a setting for that",
+        ),
+        (
+            format!("test ! -e {summary} || {{ echo prettier: {summary}; exit 1; }}"),
+            "for prettier: a line `.agents/` in .prettierignore",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\ngoals:\n  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - id: b\n    description: b\n    check: '{check}'\n    weight: 5\n"),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&["touch a", "", "", ""]);
+        let run = repo.run(&[]).expect(11);
+        let words = format!(
+            "b fails and names {summary}, a record of evolve's own that no agent can change: have its check pass by .agents/ ({way_out})"
+        );
+        let said = [run.stdout, run.stderr].concat();
+        assert_eq!(said.matches(&words).count(), 1, "{said}");
+        let records = repo.records();
+        assert_eq!(records[1]["notes"], serde_json::json!([words]));
+        assert!(records[2].get("notes").is_none(), "{}", records[2]);
+    }
+}
+
+#[test]
 fn an_ending_at_struck_goals_says_how_much_waits_in_the_queue_and_why() {
     let repo = TestRepo::with_files_wanted(&[("a", 9)]);
     repo.answer(&["work", "add", "One"]);

@@ -166,6 +166,15 @@ pub fn is_ledger_path(path: &[u8]) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
+/// Returns the first of `evolve`'s own files that an output names.
+pub fn named_in(output: &str) -> Option<&str> {
+    let files = [&format!("{FOLDER}/"), QUEUE].map(|place| output.find(place));
+    let named = &output[files.into_iter().flatten().min()?..];
+    let is_end = |c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c));
+    let end = named.find(is_end).unwrap_or(named.len());
+    Some(named[..end].trim_end_matches(['.', '/']))
+}
+
 /// Says whether a ledger path is one that is never committed.
 pub fn is_private(path: &str) -> bool {
     let outbox = path.strip_prefix(OUTBOX);
@@ -266,6 +275,22 @@ mod tests {
             (".agents/rpi/next-work.jsonl", false),
         ] {
             assert_eq!(is_private(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_output_names_files_of_evolves() {
+        for (output, expected) in [
+            (
+                "[warn] .agents/evolve/session-summary.md\n[warn] a",
+                Some(SUMMARY),
+            ),
+            ("/x/.agents/rpi/next-work.jsonl:3: no", Some(QUEUE)),
+            ("see .agents/evolve/.", Some(FOLDER)),
+            (".agents/evolved/x .agents/rpi/notes.md", None),
+            ("", None),
+        ] {
+            assert_eq!(named_in(output), expected, "{output}");
         }
     }
 

@@ -75,6 +75,8 @@ pub struct Progress {
     pub unfollowed: Vec<String>,
     /// The folders of tools of which it was said that git does not ignore them.
     pub unignored: BTreeSet<String>,
+    /// The goals of which it was said that they may fail by evolve's own files.
+    pub own_records: BTreeSet<String>,
     /// How many cycles in a row worked on what agents left.
     pub found_in_a_row: usize,
     /// How often in a row the branch was moved while the goals were first measured.
@@ -122,6 +124,7 @@ impl Progress {
             is_unmirrored: false,
             unfollowed: Vec::new(),
             unignored: BTreeSet::new(),
+            own_records: BTreeSet::new(),
             found_in_a_row: 0,
             outrun_in_a_row: 0,
             kept_off: Vec::new(),
