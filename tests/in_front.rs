@@ -654,3 +654,128 @@ fn a_file_that_a_tool_takes_in_place_of_a_protected_one_moves_the_goalposts() {
         assert!(!repo.has("GNUmakefile"), "{what}");
     }
 }
+
+/// A repository with these files, and one goal.
+fn with_files(check: &str, files: &[(&str, &str)]) -> TestRepo {
+    let repo = TestRepo::empty();
+    for (file, text) in files {
+        repo.write(file, text);
+    }
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: \"{check}\", weight: 5}}\n"
+    ));
+    repo
+}
+
+#[test]
+fn a_file_that_an_interpreter_tries_before_the_script_of_a_check_moves_the_goalposts() {
+    let python = "import os, sys\nsys.exit(not os.path.exists('a'))\n";
+    let shell = "test -e a\n";
+    let passes = "raise SystemExit(0)";
+    for (check, file, plant) in [
+        (
+            "python3 -m chk",
+            "chk.py",
+            "mkdir chk; touch chk/__init__.py chk/__main__.py",
+        ),
+        (
+            "python3 -m tools.chk",
+            "tools/chk.py",
+            &*format!("echo '{passes}' >tools/__init__.py"),
+        ),
+        (
+            "python3 -m tools.chk",
+            "tools/chk.py",
+            &format!("echo '{passes}' >tools.py"),
+        ),
+        (
+            "PYTHONPATH=lib python3 -m chk",
+            "lib/chk.py",
+            &format!("echo '{passes}' >chk.py; git add .; git commit -qm m"),
+        ),
+        (
+            "python3 -m tools",
+            "tools/__main__.py",
+            &format!(
+                "echo '{passes}' >t.py; echo '*.pyc' >.gitignore; python3 -c 'import py_compile; \
+                 py_compile.compile(\"t.py\", \"tools/__init__.pyc\")'; rm t.py"
+            ),
+        ),
+        (
+            "PATH=$PWD/bin:$PATH; . c.sh; exit 1",
+            "c.sh",
+            "mkdir bin; echo 'exit 0' >bin/c.sh",
+        ),
+    ] {
+        let text = if file.ends_with(".py") { python } else { shell };
+        let repo = with_files(check, &[(file, text)]);
+        let start = repo.head();
+        repo.cycle(plant).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{check}: {record:#}");
+        let reason = record["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: ")
+                && reason.contains(&format!(" would be taken in place of {file}")),
+            "{check}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{check}");
+        let next = repo.evolve(&["measure", "a", "--gate"]);
+        assert_eq!(next.code, 10, "{check}: {}", next.stdout);
+    }
+}
+
+#[test]
+fn a_file_that_an_interpreter_does_not_try_before_the_script_of_a_check_may_come() {
+    let python = "import os, sys\nsys.exit(not os.path.exists('a'))\n";
+    for (check, file, plant) in [
+        (
+            "python3 -m chk",
+            "chk.py",
+            "mkdir chk lib; touch chk/x.py lib/__init__.py",
+        ),
+        (
+            "python3 -m tools.chk",
+            "tools/chk.py",
+            "touch __init__.py tools/chk_more.py; touch a",
+        ),
+        (
+            "python3 -m later.chk",
+            "s.py",
+            "mkdir later; touch later/__init__.py later/chk.py",
+        ),
+        (
+            "PYTHONPATH=lib python3 -m chk",
+            "chk.py",
+            "mkdir -p lib; touch lib/chk.py",
+        ),
+        ("cd bin; . ./c.sh", "bin/c.sh", "touch c.sh"),
+    ] {
+        let text = if file.ends_with(".py") {
+            python
+        } else {
+            "test -e ../a\n"
+        };
+        let repo = with_files(check, &[(file, text)]);
+        repo.cycle(&format!("{plant}; touch a")).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+        assert!(
+            !record["notes"].to_string().contains("in place of"),
+            "{check}: {record:#}"
+        );
+    }
+    let repo = with_files("python3 -m calc", &[("calc.py", python)]);
+    let goals = repo.read("GOALS.yaml");
+    let product = "evolve: {product: ['calc*']}\ngoals:";
+    repo.write("GOALS.yaml", &goals.replace("goals:", product));
+    repo.commit_all("product");
+    repo.cycle("mkdir calc; mv calc.py calc/__main__.py; touch calc/__init__.py a")
+        .expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    assert!(
+        !record["notes"].to_string().contains("in place of"),
+        "{record:#}"
+    );
+}

@@ -190,23 +190,16 @@ pub fn may_steer(code: &Code) -> Vec<String> {
     groups.flatten().collect()
 }
 
-/// Returns what is not there and would be taken in place of a file that is, with that file: GNUmakefile before Makefile.
+/// Returns what is not there and would be taken in place of a file that is, with that file: GNUmakefile before Makefile, `c` before
+/// `c.js` by `node c`.
 pub fn instead(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
     let mut found = Vec::new();
     for call in code.calls() {
-        for group in call
-            .choices(steering)
-            .into_iter()
-            .chain(call.choices(orders))
-        {
-            let Some(at) = group.iter().position(|path| is_file(path)) else {
-                continue;
-            };
-            found.extend(group[..at].iter().map(|path| Instead {
-                path: path.clone(),
-                of: group[at].clone(),
-            }));
+        let groups = [call.choices(steering), call.choices(orders)].concat();
+        for group in groups {
+            found.extend(Instead::before_first(&group, is_file));
         }
+        found.extend(call.in_front(is_file));
     }
     found
 }
@@ -216,13 +209,27 @@ pub fn looked_for(code: &Code) -> Vec<Instead> {
     code.walked().looked_for.clone()
 }
 
-/// A file that a tool would take in place of another one, or a shell in place of a program.
+/// A file that a tool or an interpreter would take in place of another one, or a shell in place of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instead {
     /// Not there yet.
     pub path: String,
     /// The file, or the program's name, that counts as long as it is not.
     pub of: String,
+}
+
+impl Instead {
+    /// Returns what stands before the first of these paths that is there.
+    fn before_first(paths: &[String], is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
+        let Some(at) = paths.iter().position(|path| is_file(path)) else {
+            return Vec::new();
+        };
+        let instead = |path: &String| Instead {
+            path: path.clone(),
+            of: paths[at].clone(),
+        };
+        paths[..at].iter().map(instead).collect()
+    }
 }
 
 impl fmt::Display for Instead {

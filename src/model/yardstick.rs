@@ -363,10 +363,10 @@ impl Yardstick {
     /// Returns what is there now, and was not, and would be taken in place of a file that is known; those first that would be
     /// taken in place of a frozen one, or of a program.
     pub fn taken_instead(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
-        let known = self.in_front.iter().chain(&self.instead);
-        let there = known.filter(|one| is_file(&one.path));
-        let (mut found, named): (Vec<Instead>, Vec<Instead>) =
+        let there = self.instead().filter(|one| is_file(&one.path));
+        let (mut found, mut named): (Vec<Instead>, Vec<Instead>) =
             there.cloned().partition(|one| self.is_refused(one));
+        named.retain(|one| !self.product.is_match(&one.of));
         found.extend(named);
         let mut seen = BTreeSet::new();
         found.retain(|one| seen.insert(one.path.clone()));
@@ -397,6 +397,11 @@ impl Yardstick {
         asked.collect()
     }
 
+    /// Returns what was not there and would be taken in place of another one.
+    fn instead(&self) -> impl Iterator<Item = &Instead> {
+        self.in_front.iter().chain(&self.instead)
+    }
+
     /// Says whether that this would be taken in place of another moves the goalposts.
     pub fn is_refused(&self, one: &Instead) -> bool {
         self.in_front.contains(one) || self.is_frozen(&one.of)
@@ -409,8 +414,10 @@ impl Yardstick {
             true => path.starts_with(known.as_str()),
             false => path == known,
         };
+        let is_refused = |one: &Instead| one.path == path && self.is_refused(one);
         !self.is_frozen(path)
             && !self.product.is_match(path)
+            && !self.instead().any(is_refused)
             && (self.leaned_on.iter().any(|known| known == path)
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)

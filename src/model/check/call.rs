@@ -1,5 +1,6 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
+use super::Instead;
 use super::dotted;
 use super::path::{ROOT, join, word_in};
 use super::places::Places;
@@ -130,25 +131,51 @@ impl Call {
         choices
     }
 
+    /// Returns what is not there and would be taken before a file that is run, with that file.
+    pub fn in_front(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
+        let mut found = Vec::new();
+        for words in self.tried() {
+            let paths: Vec<String> = words.iter().filter_map(|word| self.path(word)).collect();
+            found.extend(Instead::before_first(&paths, is_file));
+        }
+        let options = interpreter(&stem(&self.words[0]));
+        let code = options.and_then(|options| scan(&self.words, &options).code);
+        if let Some(('m', module)) = code {
+            let folders = self.dir.iter().chain(&self.places.modules);
+            found.extend(dotted::in_front(
+                &module,
+                folders.cloned().collect(),
+                is_file,
+            ));
+        }
+        found
+    }
+
     /// Returns the words that name a file which is run.
     pub fn scripts(&self) -> Vec<String> {
+        self.tried().concat()
+    }
+
+    /// Returns the words that name a file which is run; together those of which the first one counts that is there.
+    fn tried(&self) -> Vec<Vec<String>> {
+        let one = |word: String| vec![word];
         let mut scripts = Vec::new();
         let command = self.words[0].as_str();
         // A command without a slash is looked for in PATH, not in the directory.
         if command.contains('/') {
-            scripts.push(command.to_string());
+            scripts.push(one(command.to_string()));
         }
         let name = stem(command);
         let words = arguments_of(&name, &self.words);
         if matches!(name.as_str(), "." | "source") {
-            scripts.extend(self.words.get(1).cloned());
+            scripts.extend(self.words.get(1).map(|word| self.sourced(word)));
         } else if let Some(script) = compiled(&name, words) {
-            scripts.push(script);
+            scripts.push(one(script));
         } else if let Some(options) = script_by_option(&name) {
             for file in scan(words, &options).files {
                 match is_from_elsewhere(&file) {
-                    true => scripts.extend(self.fed_in()),
-                    false => scripts.push(file),
+                    true => scripts.extend(self.fed_in().into_iter().map(one)),
+                    false => scripts.push(one(file)),
                 }
             }
         } else if let Some(options) = interpreter(&name) {
@@ -156,23 +183,41 @@ impl Call {
                 return scripts;
             }
             let found = scan(words, &options);
-            scripts.extend(found.files);
+            let files = found.files.into_iter();
+            scripts.extend(files.map(|file| match runs_packages(&name) {
+                true => entries(&name, &file),
+                false => one(file),
+            }));
             let operand = found.operand.map(|at| words[at].as_str());
             let operand = operand.filter(|_| !is_shell(&name) || !reads_stdin(words));
             match (found.code, operand.filter(|word| !is_from_elsewhere(word))) {
                 (Some(('m', module)), _) => {
                     let files = dotted::files_of(&module);
                     for folder in &self.places.modules {
-                        scripts.extend(files.iter().map(|file| word_in(folder, file)));
+                        scripts.extend(files.iter().map(|file| one(word_in(folder, file))));
                     }
-                    scripts.extend(files);
+                    scripts.extend(files.into_iter().map(one));
                 }
                 (Some(_), _) => {}
-                (None, Some(script)) => scripts.extend(entries(&name, script)),
-                (None, None) => scripts.extend(self.fed_in()),
+                (None, Some(script)) if is_shell(&name) => {
+                    let mut words = self.sourced(script);
+                    // A shell that is to run a script looks beside it first.
+                    words.rotate_right(1);
+                    scripts.push(words);
+                }
+                (None, Some(script)) => scripts.push(entries(&name, script)),
+                (None, None) => scripts.extend(self.fed_in().into_iter().map(one)),
             }
         }
         scripts
+    }
+
+    /// Returns what a word may stand for that is sourced: without a slash, a file in a folder of PATH, and then one in the folder
+    /// of now.
+    fn sourced(&self, word: &str) -> Vec<String> {
+        let folders = self.places.programs.iter().filter(|_| !word.contains('/'));
+        let paths = folders.map(|folder| word_in(folder, word));
+        paths.chain([word.to_owned()]).collect()
     }
 
     /// Returns what comes in on standard input.
@@ -277,22 +322,35 @@ pub fn runs_packages(name: &str) -> bool {
     matches!(name, "node" | "nodejs" | "tsx" | "ts-node")
 }
 
-/// Returns the files that `word` may stand for in a script's place: a folder stands for the file in it that is its entry.
+/// What Node puts behind the name of a script, the first one first.
+const NODES: &[&str] = &[".js", ".json", ".node"];
+
+/// What runners of TypeScript put there.
+const TYPED: &[&str] = &[
+    ".tsx", ".jsx", ".ts", ".mjs", ".js", ".cjs", ".mts", ".cts", ".json",
+];
+
+/// Returns the files that `word` may stand for in a script's place, in the order in which they are tried: a folder stands for the file
+/// in it that is its entry.
 fn entries(name: &str, word: &str) -> Vec<String> {
-    let within = |names: &[&str]| {
-        let folder = word.trim_end_matches('/');
-        let paths = names.iter().map(|name| format!("{folder}/{name}"));
-        std::iter::once(word.to_owned()).chain(paths).collect()
-    };
-    match name {
-        "python" | "pypy" if !word.ends_with(".py") => within(&["__main__.py"]),
-        name if runs_packages(name) || name == "bun" => {
-            let mut paths = within(&["index.js", "index.mjs", "index.cjs", "index.ts"]);
-            paths.extend([".js", ".cjs", ".mjs"].map(|end| format!("{word}{end}")));
-            paths
+    let folder = word.trim_end_matches('/');
+    let mut paths = vec![word.to_owned()];
+    let ends = match name {
+        "python" | "pypy" if !word.ends_with(".py") => {
+            paths.push(format!("{folder}/__main__.py"));
+            return paths;
         }
-        _ => vec![word.to_owned()],
+        "node" | "nodejs" => NODES,
+        name if runs_packages(name) || name == "bun" => TYPED,
+        _ => return paths,
+    };
+    for name in [folder.to_owned(), format!("{folder}/index")] {
+        paths.extend(ends.iter().map(|end| format!("{name}{end}")));
     }
+    // What package.json may well name.
+    let modules = [".mjs", ".cjs", ".ts"].map(|end| format!("{folder}/index{end}"));
+    paths.extend(modules.into_iter().filter(|_| ends == NODES));
+    paths
 }
 
 /// Returns the arguments to look at for a script: `deno run FILE` and `bun run FILE` have a word in between.

@@ -476,6 +476,10 @@ fn a_module_or_a_folder_that_is_handed_to_an_interpreter_is_run() {
         ("python3 -m json.tool README.md", ""),
         ("python3 -m scripts/check", ""),
         ("node x", "x.js"),
+        ("node -r ./hook x", "hook.js x.js"),
+        ("PATH=$PWD/tools:$PATH; . a.sh", "tools/a.sh"),
+        ("PATH=$PWD/tools:$PATH bash a.sh", "tools/a.sh"),
+        ("PATH=$PWD/tools:$PATH . ./a.sh", ""),
     ]);
     let is_file = |path: &str| path.ends_with("__main__.py") || path.ends_with("index.js");
     for (check, expected) in [
@@ -585,6 +589,72 @@ fn what_a_tool_takes_in_place_of_a_file_is_known_by_the_order_of_its_names() {
         let found = instead(&Code::of_check(check), &is_file);
         let shown = found.iter().map(|one| format!("{}<{}", one.path, one.of));
         assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{check}");
+    }
+}
+
+#[test]
+fn what_an_interpreter_tries_before_a_script_is_known_by_its_order() {
+    let found = |check: &str, files: &str| {
+        let is_file = |path: &str| files.split(' ').any(|file| file == path);
+        let found = instead(&Code::of_check(check), &is_file);
+        let shown = found.iter().map(|one| format!("{}<{}", one.path, one.of));
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    for (check, files, expected) in [
+        ("node lib/c", "lib/c.js", "lib/c<lib/c.js"),
+        (
+            "node lib/c",
+            "lib/c/index.js",
+            "lib/c<lib/c/index.js lib/c.js<lib/c/index.js lib/c.json<lib/c/index.js lib/c.node<lib/c/index.js",
+        ),
+        ("node lib/c.js", "lib/c.js", ""),
+        ("node lib/c", "lib/c lib/c.js", ""),
+        ("node -r ./h x.js", "h.js x.js", "h<h.js"),
+        ("bun c", "c.ts", "c<c.ts c.tsx<c.ts c.jsx<c.ts"),
+        ("PATH=bin:$PATH . c.sh", "bin/c.sh c.sh", ""),
+        ("PATH=bin:$PATH; source c.sh", "c.sh", "bin/c.sh<c.sh"),
+        ("PATH=bin:$PATH; source ./c.sh", "c.sh", ""),
+        ("PATH=bin:$PATH bash c.sh", "bin/c.sh", "c.sh<bin/c.sh"),
+        ("PATH=bin:$PATH bash c.sh", "c.sh", ""),
+        ("python3 chk", "chk/__main__.py", "chk<chk/__main__.py"),
+        ("python3 -m chk", "other.py", ""),
+        ("python3 -m a.chk", "a/__init__.py a.py", ""),
+        ("python3 -m a.chk", "a/chk.py a.py", ""),
+    ] {
+        assert_eq!(found(check, files), expected, "{check}: {files}");
+    }
+    // Of modules, without what is compiled.
+    let of_source = |check: &str, files: &str| {
+        let found = found(check, files);
+        let words = found.split_whitespace();
+        let words = words.filter(|word| word.contains(".py<"));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    for (check, files, expected) in [
+        ("python3 -m chk", "chk.py", "chk/__init__.py<chk.py"),
+        (
+            "python3 -m a.chk",
+            "a/chk.py",
+            "a/__init__.py<a/chk.py a.py<a/chk.py a/chk/__init__.py<a/chk.py",
+        ),
+        (
+            "cd s && python3 -m a.chk",
+            "s/a/__init__.py s/a/chk.py",
+            "s/a/chk/__init__.py<s/a/chk.py",
+        ),
+        (
+            "PYTHONPATH=lib python3 -m chk",
+            "lib/chk.py",
+            "chk/__init__.py<lib/chk.py chk.py<lib/chk.py lib/chk/__init__.py<lib/chk.py",
+        ),
+        (
+            "python3 -m a",
+            "a/__main__.py",
+            "a/__init__.py<a/__main__.py a.py<a/__main__.py",
+        ),
+        ("python3 -m a", "a/__init__.py a/__main__.py", ""),
+    ] {
+        assert_eq!(of_source(check, files), expected, "{check}: {files}");
     }
 }
 

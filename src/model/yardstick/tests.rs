@@ -396,6 +396,30 @@ fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first(
 }
 
 #[test]
+fn what_would_be_taken_before_a_frozen_script_is_refused() {
+    let files = [
+        ("chk.py", ""),
+        ("c.sh", "python3 -m lib.chk; . ./env"),
+        ("lib/chk.py", ""),
+    ];
+    let yardstick = of_files("python3 -m chk && sh c.sh && sh later.sh", &files);
+    for (path, taken, is_named) in [
+        ("chk/__init__.py", Some("chk.py"), false),
+        ("chk/__main__.py", None, false),
+        // Before what a script runs, which is not frozen.
+        ("lib/__init__.py", Some("lib/chk.py"), false),
+        ("other/__init__.py", None, false),
+    ] {
+        let found = yardstick.taken_instead(&|it| it == path);
+        let of = found.first().map(|one| one.of.as_str());
+        assert_eq!(of, taken, "{path}");
+        let is_refused = found.iter().any(|one| yardstick.is_refused(one));
+        assert_eq!(is_refused, taken == Some("chk.py"), "{path}");
+        assert_eq!(yardstick.is_leaned_on(path, &|_| false), is_named, "{path}");
+    }
+}
+
+#[test]
 fn a_new_file_of_a_pattern_is_frozen_where_it_could_take_the_others_out_of_the_way() {
     let files = [("t/a.sh", ""), ("t/b.sh", ""), ("r.sh", ". t/*.sh")];
     for (check, is_frozen) in [
