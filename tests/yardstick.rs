@@ -518,6 +518,114 @@ fn what_a_check_uses_at_second_hand_is_named_when_it_changes_and_proposed() {
 }
 
 #[test]
+fn what_would_be_run_if_it_were_there_is_named_when_it_comes() {
+    for (check, text, file) in [
+        (
+            "[ -f local.env ] && . ./local.env; test -e a",
+            "",
+            "local.env",
+        ),
+        (
+            "if [ -x ./hook.sh ]; then ./hook.sh; else test -e a; fi",
+            "",
+            "hook.sh",
+        ),
+        (
+            "sh c.sh",
+            "[ -f local.env ] && . ./local.env\ntest -e a\n",
+            "local.env",
+        ),
+        (
+            "sh c.sh",
+            ". ./local.env 2>&1 || true\ntest -e a\n",
+            "local.env",
+        ),
+        (
+            "bash c.sh",
+            "if [ -x ./hook.sh ]; then ./hook.sh; else test -e a; fi\n",
+            "hook.sh",
+        ),
+        ("make -s t", "", "mk/a.mk"),
+        ("test -e a && ./new.sh", "", "new.sh"),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("c.sh", text);
+        repo.write("mk/README", "");
+        repo.write(
+            "Makefile",
+            "include $(sort $(wildcard mk/*.mk))\nt:\n\ttest -e a\n",
+        );
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: \"{check}\", weight: 5}}\n"
+        ));
+        repo.cycle(&format!(
+            "echo '#!/bin/sh' >{file}; chmod +x {file}; touch a other.sh"
+        ))
+        .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+        let named = format!("only `protect` would freeze: {file}\"");
+        let notes = record["notes"].to_string();
+        assert!(notes.contains(&named), "{check}: {notes}");
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let proposed = said.lines().find(|line| line.contains("protect: ["));
+        let is_proposed = proposed.is_some_and(|line| line.contains(file) || line.contains("mk/*"));
+        let frozen = format!("frozen while a cycle runs: {file}\n");
+        let is_told = is_proposed
+            || said
+                .replace(", ", "\nfrozen while a cycle runs: ")
+                .contains(&frozen);
+        assert!(is_told, "{check}: {said}");
+    }
+}
+
+#[test]
+fn what_a_script_loads_by_a_path_or_a_name_in_quotes_is_named_when_it_changes() {
+    for (check, script, text, file) in [
+        (
+            "python3 c.py",
+            "c.py",
+            "import runpy\nrunpy.run_path('h.py')\n",
+            "h.py",
+        ),
+        (
+            "python3 s/c.py",
+            "s/c.py",
+            "import importlib\nimportlib.import_module('plug')\n",
+            "s/plug.py",
+        ),
+        ("perl c.pl", "c.pl", "require \"./l.pl\";\n", "l.pl"),
+        ("perl s/c.pl", "s/c.pl", "do './s/l.pl';\n", "s/l.pl"),
+        ("node c.js", "c.js", "require('./l')\n", "l/package.json"),
+        (
+            "NODE_PATH=lib node c.js",
+            "c.js",
+            "require('x')\n",
+            "lib/x/package.json",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(script, text);
+        repo.write(file, "1;\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{check} || true\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let proposed = said.lines().find(|line| line.contains("protect: ["));
+        assert!(
+            proposed.is_some_and(|line| line.contains(file)),
+            "{check}: {said}"
+        );
+        repo.cycle(&format!("echo >>{file}; touch a")).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+        let named = format!("only `protect` would freeze: {file}\"");
+        let notes = record["notes"].to_string();
+        assert!(notes.contains(&named), "{check}: {notes}");
+    }
+}
+
+#[test]
 fn tests_that_a_runner_finds_by_itself_are_named_when_they_change_and_new_ones_are_not() {
     // A runner's place is taken by a program that passes.
     for (what, check, script, named) in [

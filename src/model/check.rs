@@ -73,6 +73,11 @@ fn runs_of(calls: &[Call], is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     paths
 }
 
+/// Returns the paths of what `code` would run if it were there.
+pub fn would_run(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    runs_in(code, &|path| !is_file(path) && !is_pattern(path))
+}
+
 /// Says whether `code` finds the repository by way of what lies around it: in a copy it finds the one that was copied, or none.
 pub fn comes_from_outside(code: &Code) -> bool {
     code.walked().comes_from_outside

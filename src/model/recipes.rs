@@ -404,8 +404,19 @@ pub(in crate::model) fn included(text: &str) -> impl Iterator<Item = &str> {
             .unwrap_or_default()
             .split_whitespace();
         let includes = matches!(words.next(), Some("include" | "-include" | "sinclude"));
-        words.filter(move |_| includes)
+        words.filter(move |_| includes).filter_map(argument)
     })
+}
+
+/// Returns a word without what is left of functions around it, `mk/*.mk` of `$(sort $(wildcard mk/*.mk))`; none if it begins one.
+fn argument(word: &str) -> Option<&str> {
+    let count = |word: &str, brackets: [char; 2]| word.matches(brackets).count();
+    let mut word = word;
+    while count(word, ['(', '{']) < count(word, [')', '}']) && word.ends_with([')', '}']) {
+        word = &word[..word.len() - 1];
+    }
+    let is_whole = count(word, ['(', '{']) == count(word, [')', '}']);
+    (is_whole && !word.is_empty()).then_some(word)
 }
 
 /// Returns what a line of a Makefile makes, what that needs, and the code beside it; none if it is no rule.

@@ -78,6 +78,8 @@ pub struct Yardstick {
     pub frozen: Vec<String>,
     /// What checks call those of them that lie behind a link.
     aliases: Vec<String>,
+    /// What checks, and the scripts that they run, would run if it were there.
+    missing: Vec<String>,
     /// Files that checks lean on without running them; only `protect` could freeze them.
     pub leaned_on: Vec<String>,
     /// Settings of which not all code is followed, as there is too much.
@@ -129,6 +131,7 @@ impl Yardstick {
     /// tells whether it has a file.
     pub fn of(goals: &Goals, root: &Root, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
+        let mut missing = Vec::new();
         let mut leaned_on = Vec::new();
         let mut fronts = Vec::new();
         let mut packaged = BTreeSet::new();
@@ -148,6 +151,7 @@ impl Yardstick {
         for command in goals.commands() {
             let code = Code::of_check(command).at(root);
             frozen.extend(check::runs_in(&code, is_file));
+            missing.extend(check::would_run(&code, is_file));
             leaned_on.extend(check::leaned_on_in(&code, is_file));
             comes_from_outside |= check::comes_from_outside(&code);
             fronts.extend(check::fronts(&code, is_file));
@@ -174,6 +178,7 @@ impl Yardstick {
         Yardstick {
             frozen,
             aliases: Vec::new(),
+            missing,
             leaned_on,
             unfollowed: Vec::new(),
             imported: Vec::new(),
@@ -248,7 +253,7 @@ impl Yardstick {
             self.in_front.extend(looked_for);
             run_by.retain(|file| is_file(file));
             if self.frozen.contains(&used.file) {
-                self.imported.extend(check::imported(&used.file, &text));
+                self.imported.extend(check::imported(&used, &text));
                 self.frozen.extend_from_slice(&run_by);
             }
             let included = check::included(&used, &text);
@@ -268,6 +273,7 @@ impl Yardstick {
                 self.named.extend(check::named(&code));
                 self.comes_from_outside |= check::comes_from_outside(&code);
                 next.extend(check::uses(&code, is_file));
+                self.missing.extend(check::would_run(&code, is_file));
                 // What was set for a script is not known here.
                 let fronts = check::fronts(&code, is_file).into_iter();
                 self.fronts.extend(fronts.map(Front::unasked));
@@ -290,6 +296,8 @@ impl Yardstick {
                 }
             }
         }
+        self.missing.sort();
+        self.missing.dedup();
         self.keep_in_front(tree);
         let of_tools = self.fronts.iter().flat_map(Front::of_tool);
         self.imported.extend(of_tools);
@@ -419,6 +427,7 @@ impl Yardstick {
             && !self.product.is_match(path)
             && !self.instead().any(is_refused)
             && (self.leaned_on.iter().any(|known| known == path)
+                || self.missing.iter().any(|known| known == path)
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)
                 || self.named_set.is_match(path)

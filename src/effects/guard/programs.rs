@@ -19,6 +19,7 @@ use crate::effects::files;
 use crate::effects::program;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::check::Used;
 use crate::model::git::config;
 use crate::model::{check, digest, exact};
 
@@ -306,7 +307,8 @@ impl Search<'_> {
             true => check::runs(&text, &is_file),
             false => Vec::new(),
         };
-        let imported = check::imported(&name, &text);
+        let used = Used::of(name.clone().into_owned());
+        let imported = check::imported(&used, &text);
         let imported = imported.into_iter().filter(|below| is_file(below));
         for below in run.into_iter().chain(imported).collect::<Vec<_>>() {
             self.program(folder, &folder.join(below));

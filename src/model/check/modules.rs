@@ -7,7 +7,7 @@ use super::call::{Call, stem};
 use super::dotted::{self, DEEPEST, first_part};
 use super::path::{join, word_in};
 use super::walk::is_literal;
-use super::{Code, programs, steering};
+use super::{Code, Used, programs, steering};
 use crate::model::text;
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
@@ -263,27 +263,38 @@ pub fn distributions(code: &Code) -> Vec<String> {
 
 /// Returns the paths at which the modules could lie that a script takes from beside it, there or not; one that ends with a
 /// slash stands for all that is below.
-pub fn imported(script: &str, text: &str) -> Vec<String> {
+pub fn imported(used: &Used, text: &str) -> Vec<String> {
+    let script = &used.file;
     let folder = folder_of(script);
     let first = text.lines().next().unwrap_or_default();
-    let is_run_by = |name: &str| first.starts_with("#!") && first.contains(name);
+    let is_for = |name: &str, ends: &[&str]| {
+        ends.iter().any(|end| script.ends_with(end))
+            || first.starts_with("#!") && first.contains(name)
+    };
     let mut found = Vec::new();
     let at = |path: &str| join(&folder, path);
-    if script.ends_with(".py") || is_run_by("python") {
-        for path in text.lines().flat_map(python_imports) {
+    let from_where_it_runs = |path: &str| join(used.dir.as_deref()?, path);
+    if is_for("python", &[".py"]) {
+        for path in python_modules(text) {
             found.extend(at(&path));
             // What a script tests lies elsewhere; what lies in its own folder is part of it.
             let is_within = !folder.is_empty() && path.starts_with(&format!("{folder}/"));
             found.extend(is_within.then_some(path));
         }
-    } else if [".js", ".mjs", ".cjs", ".ts"]
-        .iter()
-        .any(|end| script.ends_with(end))
-        || is_run_by("node")
-    {
+        found.extend(python_files(text).filter_map(from_where_it_runs));
+    } else if is_for("node", &[".js", ".mjs", ".cjs", ".ts"]) {
         for name in text.lines().flat_map(|line| quoted(line, NODES)) {
             if name.starts_with("./") || name.starts_with("../") {
-                for end in ["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js"] {
+                for end in [
+                    "",
+                    ".js",
+                    ".mjs",
+                    ".cjs",
+                    ".ts",
+                    ".json",
+                    "/index.js",
+                    "/package.json",
+                ] {
                     found.extend(at(&format!("{name}{end}")));
                 }
             } else if !name.starts_with(['/', '.']) && !name.starts_with("node:") {
@@ -292,6 +303,17 @@ pub fn imported(script: &str, text: &str) -> Vec<String> {
                 let above = (0..levels).map(|count| "../".repeat(count));
                 let paths = above.filter_map(|up| at(&format!("{up}node_modules/{name}")));
                 found.extend(paths.map(|path| path + "/"));
+                // What lies in NODE_PATH may be what is tested; but this says which file of it counts.
+                let modules = used.places.modules.iter();
+                let package = format!("{name}/package.json");
+                found.extend(modules.filter_map(|folder| join(folder, &package)));
+            }
+        }
+    } else if let Some((name, end)) = OTHERS.iter().find(|(name, end)| is_for(name, &[end])) {
+        for path in text.lines().flat_map(|line| quoted(line, loads(name))) {
+            for path in [path.to_owned(), format!("{path}{end}")] {
+                found.extend(at(&path));
+                found.extend(from_where_it_runs(&path));
             }
         }
     }
@@ -354,35 +376,55 @@ fn loaded(call: &Call) -> Vec<String> {
     let Some((name, code)) = call.code() else {
         return Vec::new();
     };
-    let loads: &[&str] = match name.as_str() {
-        "python" | "pypy" => {
-            let mut found: Vec<String> = code.lines().flat_map(python_imports).collect();
-            let named = code
-                .lines()
-                .flat_map(|line| quoted(line, &["import_module(", "__import__("]));
-            found.extend(named.flat_map(paths_of));
-            // Folders that it adds itself.
-            let added = code
-                .lines()
-                .flat_map(|line| quoted(line, &["sys.path.insert(0,", "sys.path.append("]));
-            let own = found.clone();
-            for folder in added.take(DEEPEST) {
-                found.extend(own.iter().map(|path| format!("{folder}/{path}")));
-            }
-            let loaded = code
-                .lines()
-                .flat_map(|line| quoted(line, &["exec(open(", "run_path("]));
-            found.extend(loaded.map(str::to_owned));
-            return found;
-        }
+    if !matches!(name.as_str(), "python" | "pypy") {
+        let found = code.lines().flat_map(|line| quoted(line, loads(&name)));
+        return found.map(str::to_owned).collect();
+    }
+    let mut found: Vec<String> = python_modules(&code).collect();
+    // Folders that it adds itself.
+    let added = code
+        .lines()
+        .flat_map(|line| quoted(line, &["sys.path.insert(0,", "sys.path.append("]));
+    let own = found.clone();
+    for folder in added.take(DEEPEST) {
+        found.extend(own.iter().map(|path| format!("{folder}/{path}")));
+    }
+    found.extend(python_files(&code).map(str::to_owned));
+    found
+}
+
+/// Returns the paths of the modules that code of Python's imports, by a statement or by their names in quotes.
+fn python_modules(code: &str) -> impl Iterator<Item = String> {
+    let imported = code.lines().flat_map(python_imports);
+    let named = code
+        .lines()
+        .flat_map(|line| quoted(line, &["import_module(", "__import__("]));
+    imported.chain(named.flat_map(paths_of))
+}
+
+/// Returns the paths in quotes that code of Python's runs.
+fn python_files(code: &str) -> impl Iterator<Item = &str> {
+    code.lines()
+        .flat_map(|line| quoted(line, &["exec(open(", "run_path("]))
+}
+
+/// Other languages whose scripts load others by a path in quotes, with the end of their names.
+const OTHERS: &[(&str, &str)] = &[
+    ("lua", ".lua"),
+    ("perl", ".pl"),
+    ("php", ".php"),
+    ("ruby", ".rb"),
+];
+
+/// Returns what stands before the name of what a program is to load.
+fn loads(program: &str) -> &'static [&'static str] {
+    match program {
         "perl" => &["do ", "require "],
         "ruby" => &["load ", "load(", "require_relative ", "require "],
         "php" => &["include ", "include_once ", "require ", "require_once "],
         "lua" => &["dofile(", "require(", "require "],
         _ => NODES,
-    };
-    let found = code.lines().flat_map(|line| quoted(line, loads));
-    found.map(str::to_owned).collect()
+    }
 }
 
 /// What stands before the name of a module that Node is to load.
@@ -517,6 +559,11 @@ mod tests {
         }
     }
 
+    /// What a script with this text imports, run in the root.
+    fn imported(script: &str, text: &str) -> Vec<String> {
+        super::imported(&Used::of(script.to_owned()), text)
+    }
+
     #[test]
     fn what_a_script_imports_is_looked_for_beside_it() {
         let python =
@@ -549,5 +596,16 @@ mod tests {
         assert!(!found.iter().any(|path| path.contains("node:fs")));
         assert!(imported("s/c.sh", python).is_empty());
         assert!(imported("c.js", "require('../x')").is_empty());
+        // What is run or loaded by a path, from where the script runs, too.
+        for (script, text, path) in [
+            ("s/c.py", "runpy.run_path('h.py')", "h.py"),
+            ("s/c.py", "importlib.import_module(\"a.b\")", "s/a/b.py"),
+            ("s/c.pl", "require \"./l.pl\";", "l.pl"),
+            ("s/c.pl", "do './l.pl';", "s/l.pl"),
+            ("s/c.rb", "require_relative 'l'", "s/l.rb"),
+        ] {
+            let found = imported(script, text);
+            assert!(found.contains(&path.to_owned()), "{text}: {found:?}");
+        }
     }
 }

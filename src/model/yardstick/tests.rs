@@ -396,7 +396,8 @@ fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first(
 }
 
 #[test]
-fn what_would_be_taken_before_a_frozen_script_is_refused() {
+fn what_would_be_taken_before_a_frozen_script_is_refused_and_what_would_be_run_beside_it_is_named()
+{
     let files = [
         ("chk.py", ""),
         ("c.sh", "python3 -m lib.chk; . ./env"),
@@ -405,9 +406,11 @@ fn what_would_be_taken_before_a_frozen_script_is_refused() {
     let yardstick = of_files("python3 -m chk && sh c.sh && sh later.sh", &files);
     for (path, taken, is_named) in [
         ("chk/__init__.py", Some("chk.py"), false),
-        ("chk/__main__.py", None, false),
+        ("chk/__main__.py", None, true),
         // Before what a script runs, which is not frozen.
-        ("lib/__init__.py", Some("lib/chk.py"), false),
+        ("lib/__init__.py", Some("lib/chk.py"), true),
+        ("env", None, true),
+        ("later.sh", None, true),
         ("other/__init__.py", None, false),
     ] {
         let found = yardstick.taken_instead(&|it| it == path);
