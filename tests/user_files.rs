@@ -1107,6 +1107,16 @@ fn a_report_that_came_while_goals_were_measured_meets_no_goal_as_an_agent_forged
     }
 }
 
+/// Checks that `notes` is what it was before changed code wrote over it, or that its earlier bytes are kept beside a change that is.
+fn assert_precious(repo: &TestRepo, result: &str) {
+    assert_eq!(repo.newest()["result"], result, "{}", text(repo));
+    let kept = repo.quarantined();
+    match result {
+        "improved" => assert_eq!(kept[&b"notes"[..]].1, b"precious\n"),
+        _ => assert_eq!(repo.read("notes"), "precious\n"),
+    }
+}
+
 #[test]
 fn a_file_that_a_program_loads_and_saves_is_not_lost_where_the_changed_program_writes_over_it() {
     for (agent, result) in [
@@ -1127,12 +1137,7 @@ fn a_file_that_a_program_loads_and_saves_is_not_lost_where_the_changed_program_w
         repo.write("notes", "precious\n");
         repo.cycle(&format!("{agent}; echo 'echo x >notes' >code"))
             .expect(0);
-        assert_eq!(repo.newest()["result"], result, "{}", text(&repo));
-        let kept = repo.quarantined();
-        match result {
-            "improved" => assert_eq!(kept[&b"notes"[..]].1, b"precious\n"),
-            _ => assert_eq!(repo.read("notes"), "precious\n"),
-        }
+        assert_precious(&repo, result);
     }
 }
 
@@ -1155,12 +1160,7 @@ fn a_file_that_a_person_made_while_goals_were_measured_is_not_lost_where_changed
             repo.commit_all("code");
             repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
             repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
-            assert_eq!(repo.newest()["result"], result, "{}", text(&repo));
-            let kept = repo.quarantined();
-            match result {
-                "improved" => assert_eq!(kept[&b"notes"[..]].1, b"precious\n"),
-                _ => assert_eq!(repo.read("notes"), "precious\n"),
-            }
+            assert_precious(&repo, result);
         }
     }
 }

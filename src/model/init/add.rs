@@ -2,7 +2,7 @@
 //! commented out and that are there now. Pure.
 
 use super::offer::{Part, TOLD};
-use super::python::VENVS;
+use super::python::venv::VENVS;
 use super::render::{NOT_NOW, commented, head};
 use super::same::GAVE_WAY;
 use super::settle::{Ids, of_part};

@@ -8,6 +8,7 @@ mod needed;
 mod own;
 pub(super) mod ruff;
 mod tools;
+pub(super) mod venv;
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,7 @@ use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, toml};
 use crate::model::text;
 use installed::By;
+use venv::VENVS;
 
 /// What a Python project is known by.
 const FILES: [&str; 6] = [
@@ -28,9 +30,6 @@ const FILES: [&str; 6] = [
     "tox.ini",
     "Pipfile",
 ];
-
-/// The folders that a project's own environment may have.
-pub(super) const VENVS: [&str; 2] = [".venv", "venv"];
 
 /// How many files of tests are read to tell what runs them.
 const TESTS_READ: usize = 200;

@@ -19,7 +19,8 @@ use super::offer::{
     tells_nothing,
 };
 use super::plainly::called_plainly;
-use super::python::{VENVS, ruff};
+use super::python::ruff;
+use super::python::venv::VENVS;
 use super::writers;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::super::join;
-use super::{Project, Runner, VENVS, names};
+use super::venv::VENVS;
+use super::{Project, Runner, names};
 use crate::model::{check, text};
 
 /// How many lines of recipes say how a tool is called.
