@@ -26,11 +26,11 @@ use crate::model::text;
 use asked::{ASKED_BY, CHECKS, LEADS, TAKES};
 use checkers::CHECKERS;
 use interpreters::{INTERPRETERS, Interpreter};
-use jvm::{LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, PHASES, TAKEN_BY_GRADLE};
+use jvm::{goals_of_maven, is_goal_of_maven, is_task_of_gradle, tasks_of_gradle};
 use programs::{COMPILERS, DRIVERS, OF_TARGETS, OF_TOOLS, WITHOUT_TARGET, WRAPPERS};
 use readers::{GIT, READS, SHELL};
 use scripts::Script;
-use words::{EXCEPT, HARMS, TELLS_BY_END, VERBS};
+use words::{harms, is_called_a_check, is_verb_in};
 
 /// What the reader is to do about it; it ends as all such reasons do.
 pub(super) const FIRST: &str = "look first, then take the # away";
@@ -665,83 +665,4 @@ fn asks(name: &str, rest: &[String], does: Does) -> bool {
         }
         None => WITHOUT_TARGET.contains(&name) || before.iter().any(|word| READS.contains(word)),
     }
-}
-
-/// Returns the goals that Maven is asked for.
-fn goals_of_maven<'w>(words: &[&'w str]) -> Vec<&'w str> {
-    let takes = [
-        "-D", "-P", "-T", "-f", "-gs", "-l", "-pl", "-rf", "-s", "-t",
-    ];
-    check::operands(words, |word| {
-        takes.contains(&word) || LONG_OF_MAVEN.contains(&word)
-    })
-}
-
-/// Says whether a goal of Maven's is one of its phases that stay in the repository, or one of a plugin's that checks or tells.
-fn is_goal_of_maven(goal: &&str) -> bool {
-    match goal.rsplit_once(':') {
-        None => PHASES.contains(goal),
-        Some((plugin, goal)) => {
-            let is_own = plugin.rsplit(':').next() == Some(goal) && is_verb_in(goal);
-            let tells = OF_PLUGINS.contains(&goal) || READS.contains(&goal);
-            tells || is_own || is_called_a_check(goal)
-        }
-    }
-}
-
-/// Returns the tasks that Gradle is asked for.
-fn tasks_of_gradle<'w>(words: &[&'w str]) -> Vec<&'w str> {
-    check::operands(words, |word| TAKEN_BY_GRADLE.contains(&word))
-}
-
-/// Says whether a task of Gradle's checks, builds or tells.
-fn is_task_of_gradle(task: &&str) -> bool {
-    let name = task.rsplit(':').next().unwrap_or(task);
-    let is_on_device = words_of(name)
-        .iter()
-        .any(|word| word == "connected" || word == "device");
-    let is_own = OF_GRADLE.contains(&name) || READS.contains(&name);
-    let reports = words_of(name).last().is_some_and(|word| word == "report");
-    let builds = words_of(name)
-        .first()
-        .is_some_and(|word| word == "assemble");
-    let is_known = is_own || is_verb_in(name) || reports || builds;
-    is_known && !is_on_device && !harms(name)
-}
-
-/// Says whether a target, a task or a script's file is called as one that checks or builds, and as nothing else.
-fn is_called_a_check(name: &str) -> bool {
-    is_verb_in(name) && !harms(name)
-}
-
-fn is_verb_in(name: &str) -> bool {
-    words_of(name).iter().any(|word| {
-        let ends = TELLS_BY_END.iter().any(|end| word.ends_with(end));
-        let word = word.as_str();
-        VERBS.contains(&word) || CHECKERS.contains(&word) || ends && !EXCEPT.contains(&word)
-    }) || CHECKERS.contains(&name)
-}
-
-fn harms(name: &str) -> bool {
-    words_of(name)
-        .iter()
-        .any(|word| HARMS.contains(&word.as_str()) || word.ends_with("install"))
-}
-
-/// Returns the words of a name: `check-links`, `checkLinks`, `check_links.sh`.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        let begins = c.is_ascii_uppercase() && was_small;
-        if begins || !c.is_ascii_alphanumeric() {
-            words.push(String::new());
-        }
-        if let Some(last) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
-            last.push(c.to_ascii_lowercase());
-        }
-        was_small = c.is_ascii_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }

@@ -1,7 +1,9 @@
 //! The words of names by which something checks, builds or does more. Pure.
 
+use super::checkers::CHECKERS;
+
 /// Words by which something checks or builds.
-pub(super) const VERBS: &[&str] = &[
+const VERBS: &[&str] = &[
     "acceptance",
     "all",
     "analyse",
@@ -82,16 +84,16 @@ pub(super) const VERBS: &[&str] = &[
     "wheel",
 ];
 /// How such words end.
-pub(super) const TELLS_BY_END: &[&str] = &[
+const TELLS_BY_END: &[&str] = &[
     "build", "check", "checker", "checks", "lint", "linter", "test", "tests",
 ];
 /// Words that end so and mean something else.
-pub(super) const EXCEPT: &[&str] = &[
+const EXCEPT: &[&str] = &[
     "attest", "contest", "fastest", "greatest", "harvest", "latest", "manifest", "newest",
     "oldest", "protest", "request", "splint",
 ];
 /// Words in a name by which it does more, whatever else it says.
-pub(super) const HARMS: &[&str] = &[
+const HARMS: &[&str] = &[
     "apply",
     "bootstrap",
     "bump",
@@ -153,3 +155,40 @@ pub(super) const HARMS: &[&str] = &[
     "watch",
     "write",
 ];
+
+/// Says whether a target, a task or a script's file is called as one that checks or builds, and as nothing else.
+pub(super) fn is_called_a_check(name: &str) -> bool {
+    is_verb_in(name) && !harms(name)
+}
+
+pub(super) fn is_verb_in(name: &str) -> bool {
+    words_of(name).iter().any(|word| {
+        let ends = TELLS_BY_END.iter().any(|end| word.ends_with(end));
+        let word = word.as_str();
+        VERBS.contains(&word) || CHECKERS.contains(&word) || ends && !EXCEPT.contains(&word)
+    }) || CHECKERS.contains(&name)
+}
+
+pub(super) fn harms(name: &str) -> bool {
+    words_of(name)
+        .iter()
+        .any(|word| HARMS.contains(&word.as_str()) || word.ends_with("install"))
+}
+
+/// Returns the words of a name: `check-links`, `checkLinks`, `check_links.sh`.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in name.chars() {
+        let begins = c.is_ascii_uppercase() && was_small;
+        if begins || !c.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(last) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            last.push(c.to_ascii_lowercase());
+        }
+        was_small = c.is_ascii_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
