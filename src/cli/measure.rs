@@ -70,7 +70,7 @@ fn measure_for(
         (global, &repo),
         (&goals, &chosen),
         run,
-        (of_each_check(global, as_json, &watched), EACH_TOLD),
+        (of_each_check(as_json, &watched), EACH_TOLD),
     ));
     // Where what goes on is drawn, each goal was told as its check ended.
     let is_told = watched.is_live && global.verbose == 0 && !as_json;
@@ -110,7 +110,7 @@ pub fn snapshot_of(
     (goals, chosen): (&Goals, &[&Goal]),
 ) -> Result<Snapshot> {
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
-    let events = of_each_check(global, false, &watched);
+    let events = of_each_check(false, &watched);
     let told = (events, "ratchet");
     let before = Before::look(repo, chosen);
     let measured = block_on(measure_now((global, repo), (goals, chosen), run, told));
@@ -133,11 +133,11 @@ fn interrupted(halt: &Halt, snapshot: &Snapshot, all: usize) -> Error {
     }
 }
 
-/// Returns where to tell of each check, for those who want to know.
-fn of_each_check(global: &Global, as_json: bool, watched: &Watched) -> Events {
-    match (global.verbose > 0 || watched.is_live) && !as_json {
-        true => watched.events.clone(),
-        false => Events::default(),
+/// Returns where to tell of each check, for people.
+fn of_each_check(as_json: bool, watched: &Watched) -> Events {
+    match as_json {
+        true => Events::default(),
+        false => watched.events.clone(),
     }
 }
 
@@ -265,7 +265,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         (global, &repo),
         (&goals, &all),
         run,
-        (of_each_check(global, run.json, &watched), "dry-run"),
+        (of_each_check(run.json, &watched), "dry-run"),
     ));
     watched.end();
     let mut snapshot = whole(before.told((global, &repo), &all, measured)?)?;

@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::model::output;
 use crate::model::record::{CycleResult, Record, UNDO};
 use crate::model::search::view::Digits;
+use crate::model::snapshot::{CheckResult, Measurement};
 use crate::model::text::{self, clean_line, count, duration, number, passing};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;
@@ -20,6 +21,9 @@ pub use printer::{Printer, Stream};
 
 /// The purpose of a measurement of which each goal is told as its check ends, also where something else shows what goes on.
 pub const EACH_TOLD: &str = "measure";
+/// After how many seconds of checks it is told how far a measurement has come, where nothing else is said before its end: whoever
+/// reads along, such as the watchdog of a CI system, should see that it goes on.
+const TOLD_AFTER: f64 = 15.0;
 /// The ending that asks for a person.
 const HUMAN_NEEDED: &str = "human-needed";
 /// The ending of a search that asks for one.
@@ -77,8 +81,20 @@ pub struct Story {
     is_undo: bool,
     /// Each goal is told as its check ends.
     is_each_told: bool,
+    /// How far the measurement has come.
+    checks: Checks,
     /// The best score of a search, as far as it was told.
     best_score: Option<f64>,
+}
+
+/// How far a measurement has come.
+#[derive(Clone, Debug, Default)]
+struct Checks {
+    all: usize,
+    done: usize,
+    failing: usize,
+    /// How long those took, in seconds, that have ended since it was told.
+    untold_s: f64,
 }
 
 /// Where in a session the story is.
@@ -91,6 +107,24 @@ enum Chapter {
     Opening(u64, Vec<String>),
     /// Below a cycle's heading.
     Cycle,
+}
+
+impl Checks {
+    /// Takes in how a check ended; returns how far the measurement has come, where that is worth a line.
+    fn take(&mut self, measurement: &Measurement) -> Option<String> {
+        self.done += 1;
+        self.failing += usize::from(measurement.result == CheckResult::Fail);
+        self.untold_s += measurement.duration_s;
+        if self.untold_s < TOLD_AFTER || self.done == self.all {
+            return None;
+        }
+        self.untold_s = 0.0;
+        let (all, done) = (count(self.all, "check"), self.done);
+        Some(match self.failing {
+            0 => format!("{done} of {all} done"),
+            failing => format!("{done} of {all} done, {failing} failing"),
+        })
+    }
 }
 
 impl Story {
@@ -149,6 +183,10 @@ impl Story {
             }
             Event::MeasureStarted { checks, purpose } => {
                 self.is_each_told = *purpose == EACH_TOLD;
+                self.checks = Checks {
+                    all: *checks,
+                    ..Checks::default()
+                };
                 self.verbose(|| {
                     let checks = count(*checks, "check");
                     paint(FAINT, &format!("running {checks} ({purpose})"))
@@ -162,6 +200,16 @@ impl Story {
                 if self.is_each_told && self.detail == Detail::Ended =>
             {
                 vec![goal_line(measurement)]
+            }
+            Event::CheckFinished { measurement }
+                if self.is_each_told && self.detail == Detail::Normal =>
+            {
+                return self
+                    .checks
+                    .take(measurement)
+                    .map(Line::Err)
+                    .into_iter()
+                    .collect();
             }
             Event::CheckFinished { measurement } => self.verbose(|| check_line(measurement)),
             Event::MeasureFinished { .. } => self.measured(event),

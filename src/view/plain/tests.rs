@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::usage::Spent;
-use crate::view::samples::{events, events_of_search, finished, measured, record};
+use crate::view::samples::{self, events, events_of_search, finished, measured, record};
 
 fn told(detail: Detail, events: &[Event]) -> (String, String) {
     told_at(detail, None, events)
@@ -280,4 +280,33 @@ fn what_evolve_committed_for_the_agent_is_not_counted_as_the_agents() {
         told(3, true),
         "done after 2.0 s: 2 commits and one by evolve of what was left, 4 files"
     );
+}
+
+#[test]
+fn a_long_measurement_without_a_board_says_now_and_then_how_far_it_has_come() {
+    let ended = |id: &str, duration_s, result| {
+        let measurement = Measurement {
+            duration_s,
+            ..samples::measurement(id, result)
+        };
+        Event::CheckFinished { measurement }
+    };
+    let all = |purpose| {
+        [
+            Event::MeasureStarted { checks: 5, purpose },
+            ended("a", 0.2, CheckResult::Pass),
+            ended("b", 16.0, CheckResult::Fail),
+            ended("c", 9.0, CheckResult::Pass),
+            ended("d", 9.0, CheckResult::Pass),
+            ended("e", 60.0, CheckResult::Pass),
+        ]
+    };
+    let (out, err) = told(Detail::Normal, &all(EACH_TOLD));
+    assert_eq!(out, "");
+    assert_eq!(
+        err,
+        "2 of 5 checks done, 1 failing\n4 of 5 checks done, 1 failing\n"
+    );
+    assert_eq!(told(Detail::Normal, &all("before")), Default::default());
+    assert_eq!(told(Detail::Results, &all(EACH_TOLD)), Default::default());
 }
