@@ -70,7 +70,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         return Ok(Step::End(ending));
     }
     session
-        .diary
+        .journal_file
         .write(&Journal::measuring(&session.id, number))?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
     own_records::note(progress, &goals, &before);

@@ -251,7 +251,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     let mut told = None;
     let has_records = !progress.records.is_empty();
     if is_settled && (has_records || progress.ledger.is_joined) {
-        session.diary.write(&Journal {
+        session.journal_file.write(&Journal {
             phase: Phase::Closing,
             start: progress.start.clone(),
             ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
@@ -299,7 +299,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
 
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.
 fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
-    match session.diary.now()?.map(|journal| journal.phase) {
+    match session.journal_file.now()?.map(|journal| journal.phase) {
         Some(Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording) => {
             return Ok(false);
         }

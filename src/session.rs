@@ -17,7 +17,7 @@ use crate::effects::gitfile::Gitfile;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::{Guarded, held};
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::{Diary, Journal};
+use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::keep::{self, Links};
 use crate::effects::lock::Lock;
 use crate::effects::logs;
@@ -74,7 +74,7 @@ pub struct Session {
     /// What the user asked for.
     pub options: Options,
     /// What is in progress.
-    pub diary: Diary,
+    pub journal_file: JournalFile,
     /// Held as long as the session lives.
     pub lock: Lock,
 }
@@ -314,7 +314,7 @@ impl Session {
 
     /// Returns what the journal says of a cycle, as this session wrote it.
     pub fn journal(&self, cycle: u64) -> Result<Journal> {
-        let now = self.diary.now()?.filter(|now| now.cycle == cycle);
+        let now = self.journal_file.now()?.filter(|now| now.cycle == cycle);
         Ok(now.unwrap_or_else(|| Journal::measuring(&self.id, cycle)))
     }
 
@@ -326,13 +326,13 @@ impl Session {
         let mut journal = self.journal(cycle)?;
         let record = journal.record.iter_mut();
         record.for_each(|record| record.notes.extend(notes.iter().cloned()));
-        self.diary.write(&journal)
+        self.journal_file.write(&journal)
     }
 
     /// Notes that nothing is in progress any more.
     pub fn clear_journal(&self) -> Result<()> {
         self.note_settled()?;
-        self.diary.clear()
+        self.journal_file.clear()
     }
 
     /// Notes in the copy of the git directory that its cycle is settled. To be done before the journal stops telling of it.

@@ -11,7 +11,7 @@ use crate::effects::clock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Inmate};
+use crate::effects::sandbox::{Ground, Profile};
 use crate::effects::slot::Slot;
 use crate::effects::stop::Stop;
 use crate::error::{Error, Kind, Result};
@@ -86,7 +86,7 @@ fn measure_again(
             root: slot.root.clone(),
             jobs: effective_jobs(run, &settings, &user),
             session: clock::session_id(),
-            fence: sandbox.fence(Inmate::Checks, &ground)?,
+            fence: sandbox.fence(Profile::Checks, &ground)?,
         };
         let mut is_bare = false;
         for one in recorded {

@@ -4,7 +4,7 @@
 use super::config::user_config;
 use super::place;
 use crate::cli::options::RunOptions;
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::workspace::Start;
@@ -18,16 +18,16 @@ use crate::session::GoalsFile;
 pub fn hold_back(
     repo: &Repo,
     (run, goals_file): (&RunOptions, &GoalsFile),
-    diary: &Diary,
+    journal_file: &JournalFile,
 ) -> Result<()> {
-    if !diary.is_there() && !place::is_isolated(run, goals_file).unwrap_or(false) {
+    if !journal_file.is_there() && !place::is_isolated(run, goals_file).unwrap_or(false) {
         return Ok(());
     }
     let user = match run.ignores_config {
         true => Settings::default(),
         false => user_config()?,
     };
-    let start = diary.now()?.and_then(|journal| journal.start);
+    let start = journal_file.now()?.and_then(|journal| journal.start);
     let file = match (start, &goals_file.in_repo) {
         // What cannot be told may have been a sandbox.
         (Some(start), Some(path)) => before_agent(repo, &start, path).unwrap_or_else(|| Settings {

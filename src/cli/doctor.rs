@@ -10,7 +10,7 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
 use crate::effects::doctor::{Asker, Look};
-use crate::effects::journal::{Diary, Journal};
+use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::ledger::Ledger;
 use crate::effects::places::Places;
 use crate::effects::repo::Repo;
@@ -143,7 +143,7 @@ fn stuck(repo: &Repo, goals: &Goals) -> Vec<String> {
 
 fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
     let holder = lock::holder(&repo.private.join("lock"));
-    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
+    let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let in_progress = journal.filter(Journal::is_unsettled);
     let is_worked_in = in_progress.as_ref().is_some_and(|it| it.slot.is_none());
     let unsettled = in_progress.filter(|_| holder.is_none());

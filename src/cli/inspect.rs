@@ -7,7 +7,7 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
-use crate::effects::journal::{Diary, Journal};
+use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
@@ -52,7 +52,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|goal| goal.id.clone())
             .collect()
     };
-    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
+    let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
     let records = whole_history()?.records;
     let document = Status {

@@ -14,13 +14,13 @@ use crate::cli::watch::{Log, Watched, Watcher, watch};
 use crate::cli::written::Before;
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
@@ -185,7 +185,7 @@ async fn measure_now(
         root: repo.root.clone(),
         jobs: effective_jobs(run, &goals.settings, &user),
         session: clock::session_id(),
-        fence: sandbox.fence(Inmate::Checks, &ground)?,
+        fence: sandbox.fence(Profile::Checks, &ground)?,
     };
     let file = goals_file(global, repo)?;
     let progress = Ledger::look(repo).map(|ledger| Progress::new(repo, ledger));
@@ -328,7 +328,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     }
     // That of a session at work is not settled yet.
     let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
-    if let Some(journal) = Diary::of(&repo.own_places())
+    if let Some(journal) = JournalFile::of(&repo.own_places())
         .look()?
         .filter(|journal| journal.is_unsettled() && !is_at_work)
     {

@@ -6,7 +6,7 @@ use crate::cli::commands::ReportOptions;
 use crate::cli::deliver::{Place, deliver, named};
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
 use crate::effects::{clock, lock, report as sources, stop};
@@ -98,7 +98,7 @@ fn newest(repo: &Repo, ledger: &Ledger, history: &History) -> Vec<Seen> {
 /// Returns what stands in the loop's way, or is under way.
 fn state(repo: &Repo) -> Result<State> {
     let session = lock::holder(&repo.private.join("lock"));
-    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
+    let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let kill = stop::kill_files()?
         .into_iter()
         .find(|path| stop::stop_file(path).is_some());

@@ -19,7 +19,7 @@ use crate::effects::isolation::Isolation;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{self, Inmate, Sandbox};
+use crate::effects::sandbox::{self, Profile, Sandbox};
 use crate::effects::slot::Slot;
 use crate::effects::{files, logs, program};
 use crate::engine;
@@ -132,7 +132,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
         repo,
         goals_file,
         mirror,
-        diary,
+        journal_file,
         stop,
         supervisor,
         lock,
@@ -200,7 +200,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
         root: repo.root.clone(),
         jobs: settings.jobs,
         session: id.clone(),
-        fence: sandbox.fence(Inmate::Checks, &ground)?,
+        fence: sandbox.fence(Profile::Checks, &ground)?,
     };
     let options = Options {
         limits: settings.limits,
@@ -233,7 +233,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
         stop,
         events: events.clone(),
         options,
-        diary,
+        journal_file,
         lock,
     };
     Ok(Equipped {

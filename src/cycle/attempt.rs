@@ -190,7 +190,7 @@ impl<'a> Attempt<'a> {
         let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
         self.brief_file = session.write_private(&name, self.brief.as_bytes())?;
         self.yardstick = Some(yardstick);
-        session.diary.write(&Journal {
+        session.journal_file.write(&Journal {
             phase: Phase::Agent,
             slot: session.lent_to_agent(),
             record: Some(Record {
@@ -464,7 +464,7 @@ impl<'a> Attempt<'a> {
         }
         session.note_settled()?;
         session
-            .diary
+            .journal_file
             .write(&Journal::measuring(&session.id, start.cycle))?;
         Ok(fetched.is_empty().then_some(settled.commit))
     }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::effects::keep::Links;
 use crate::effects::modes::Folders;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::sandbox::Inmate;
+use crate::effects::sandbox::Profile;
 use crate::effects::watch::version_of;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
@@ -43,7 +43,7 @@ pub async fn warn(
         return Ok(());
     }
     let ground = session.home().ground();
-    let fence = session.sandbox.fence(Inmate::Checks, &ground)?;
+    let fence = session.sandbox.fence(Profile::Checks, &ground)?;
     let here = session.measurer.at(&session.home().root, fence);
     let logs = session.logs().join("checkout");
     // The user's files lie here, and not where goals are measured else.

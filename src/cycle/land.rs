@@ -162,7 +162,7 @@ fn note(
         .stored(session.home())?
         .remove_entry(&second);
     journal.ledger.extend(stored);
-    session.diary.write(&journal)
+    session.journal_file.write(&journal)
 }
 
 /// Brings the change together with the commit that the branch is on now, and puts the slot on the result. Returns the branch's

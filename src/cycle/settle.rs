@@ -60,7 +60,7 @@ pub fn settle(
                 let mut journal = session.journal(start.cycle)?;
                 journal.phase = Phase::Undoing;
                 journal.plan = Some(plan.clone());
-                session.diary.write(&journal)?;
+                session.journal_file.write(&journal)?;
             }
             plan
         }
@@ -296,7 +296,7 @@ fn write_down(
     journal.record = Some(record.clone());
     let home = session.home();
     journal.ledger = progress.ledger.stored(home)?;
-    session.diary.write(&journal)?;
+    session.journal_file.write(&journal)?;
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
     progress.start = Some(start.clone());

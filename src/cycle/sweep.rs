@@ -169,7 +169,7 @@ async fn run(
     plan: &Plan,
 ) -> Result<Swept, Cut> {
     let settled = Journal::measuring(&session.id, start.cycle);
-    session.diary.write(&Journal {
+    session.journal_file.write(&Journal {
         phase: Phase::Sweeping,
         start: Some(start.clone()),
         ..settled.clone()
@@ -181,7 +181,7 @@ async fn run(
     let workspace = session.workspace();
     let is_clean = workspace.dirty_files()?.is_empty();
     if is_clean && workspace.refuse_locks(&start.branch).is_ok() {
-        session.diary.write(&settled)?;
+        session.journal_file.write(&settled)?;
     }
     Ok(swept??)
 }

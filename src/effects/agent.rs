@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
 use crate::effects::program;
-use crate::effects::sandbox::{Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::agent::{
@@ -168,7 +168,7 @@ impl Agent {
             true => Stdout::SentMerged(sender),
             false => Stdout::Sent(sender),
         };
-        let fence = sandbox.fence(Inmate::Agent(&how.writes, call.folder), ground)?;
+        let fence = sandbox.fence(Profile::Agent(&how.writes, call.folder), ground)?;
         let mut env = environment(&how, &fill, (&call, &outbox));
         env.extend(fence.env.clone());
         let argv = fence.around(self.argv(&how, &fill));

@@ -23,7 +23,7 @@ use nix::sys::signal::Signal;
 
 use crate::effects::process::{self, Ending, Job, Stdout, Supervisor};
 use crate::effects::program;
-use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{Fence, Ground, Profile, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
 
 pub use index::is_index;
@@ -182,7 +182,7 @@ impl Bounds {
                 &of_slot
             }
         };
-        self.sandbox.fence(Inmate::Git, ground)
+        self.sandbox.fence(Profile::Git, ground)
     }
 }
 

@@ -125,7 +125,7 @@ impl Journal {
 
 /// The journal of one working tree, as a process remembers it and as it lies on the disk.
 #[derive(Clone, Debug)]
-pub struct Diary {
+pub struct JournalFile {
     git_dir: PathBuf,
     inside: PathBuf,
     outside: Option<PathBuf>,
@@ -133,10 +133,10 @@ pub struct Diary {
     known: Arc<Mutex<Option<Option<Journal>>>>,
 }
 
-impl Diary {
+impl JournalFile {
     /// The journal of a working tree; nothing is read yet.
-    pub fn of(places: &Places) -> Diary {
-        Diary {
+    pub fn of(places: &Places) -> JournalFile {
+        JournalFile {
             git_dir: places.git_dir.clone(),
             inside: places.private.join("journal.json"),
             outside: places::outside(places, "journal"),
@@ -394,9 +394,9 @@ mod tests {
     use super::*;
 
     /// The journal of a folder that stands for a git directory, with another place for it beside.
-    fn diary(folder: &Path, outside: Option<&Path>) -> Diary {
+    fn journal_file(folder: &Path, outside: Option<&Path>) -> JournalFile {
         fs::create_dir_all(folder).unwrap();
-        Diary {
+        JournalFile {
             git_dir: folder.to_owned(),
             inside: folder.join("journal.json"),
             outside: outside.map(Path::to_owned),
@@ -411,14 +411,16 @@ mod tests {
     #[test]
     fn a_journal_that_is_written_anew_is_gone_at_no_moment() {
         let folder = tempfile::tempdir().unwrap();
-        let diary = diary(folder.path(), None);
-        diary.write(&Journal::measuring("first", 1)).unwrap();
+        let journal_file = journal_file(folder.path(), None);
+        journal_file.write(&Journal::measuring("first", 1)).unwrap();
         let inotify = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
         let removed = AddWatchFlags::IN_DELETE;
         inotify.add_watch(folder.path(), removed).unwrap();
-        diary.write(&Journal::measuring("second", 1)).unwrap();
+        journal_file
+            .write(&Journal::measuring("second", 1))
+            .unwrap();
         assert_eq!(inotify.read_events().unwrap_err(), Errno::EAGAIN);
-        diary.clear().unwrap();
+        journal_file.clear().unwrap();
         assert_eq!(inotify.read_events().unwrap().len(), 1);
     }
 
@@ -426,8 +428,8 @@ mod tests {
     fn what_lies_outside_counts_for_its_own_git_folder_and_for_one_that_knows_its_session() {
         let all = tempfile::tempdir().unwrap();
         let outside = all.path().join("outside");
-        let own = diary(&all.path().join("own"), Some(&outside));
-        let other = diary(&all.path().join("other"), Some(&outside));
+        let own = journal_file(&all.path().join("own"), Some(&outside));
+        let other = journal_file(&all.path().join("other"), Some(&outside));
         own.write(&Journal::measuring("first", 1)).unwrap();
         fs::copy(&own.inside, all.path().join("first")).unwrap();
         own.write(&Journal::measuring("second", 1)).unwrap();

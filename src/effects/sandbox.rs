@@ -72,9 +72,9 @@ impl Ground {
     }
 }
 
-/// Who is to be held back.
+/// What is held back in which way.
 #[derive(Clone, Copy, Debug)]
-pub enum Inmate<'a> {
+pub enum Profile<'a> {
     /// An agent, with what its preset says it writes for itself and a private folder of the run.
     Agent(&'a [String], &'a Path),
     /// Checks.
@@ -223,34 +223,34 @@ impl Sandbox {
         self.protections.sandbox != Mechanism::None
     }
 
-    /// Returns what a program of `inmate` is started with, where `ground` is its place of work.
-    pub fn fence(&self, inmate: Inmate<'_>, ground: &Ground) -> Result<Fence> {
-        let is_held_back = match inmate {
-            Inmate::Agent(..) | Inmate::Git => self.is_on(),
-            Inmate::Checks | Inmate::Measured(_) => self.is_on() && self.protections.checks,
+    /// Returns what a program of `profile` is started with, where `ground` is its place of work.
+    pub fn fence(&self, profile: Profile<'_>, ground: &Ground) -> Result<Fence> {
+        let is_held_back = match profile {
+            Profile::Agent(..) | Profile::Git => self.is_on(),
+            Profile::Checks | Profile::Measured(_) => self.is_on() && self.protections.checks,
         };
         if !is_held_back {
             return Ok(Fence::default());
         }
         let temporary = self.temporary.as_ref();
         let temporary = temporary.expect("BUG: a sandbox is opened before it is used");
-        let (own, folder) = match inmate {
-            Inmate::Agent(writes, folder) => (writes, Some(folder.to_owned())),
-            Inmate::Measured(folder) => (&[][..], Some(folder.to_owned())),
-            Inmate::Checks | Inmate::Git => (&[][..], None),
+        let (own, folder) = match profile {
+            Profile::Agent(writes, folder) => (writes, Some(folder.to_owned())),
+            Profile::Measured(folder) => (&[][..], Some(folder.to_owned())),
+            Profile::Checks | Profile::Git => (&[][..], None),
         };
-        let network = match inmate {
-            Inmate::Agent(..) => self.protections.network != Network::None,
-            Inmate::Checks | Inmate::Measured(_) | Inmate::Git => {
+        let network = match profile {
+            Profile::Agent(..) => self.protections.network != Network::None,
+            Profile::Checks | Profile::Measured(_) | Profile::Git => {
                 self.protections.network == Network::All
             }
         };
-        let scratch = match inmate {
-            Inmate::Agent(..) => temporary.folder("agent")?,
-            Inmate::Checks => temporary.folder("checks")?,
-            Inmate::Git => temporary.folder("git")?,
+        let scratch = match profile {
+            Profile::Agent(..) => temporary.folder("agent")?,
+            Profile::Checks => temporary.folder("checks")?,
+            Profile::Git => temporary.folder("git")?,
             // Nothing in it is of the one before. Sockets in it need a short path.
-            Inmate::Measured(folder) => temporary.empty(name_of(folder))?,
+            Profile::Measured(folder) => temporary.empty(name_of(folder))?,
         };
         let mut rules = ground_rules(ground);
         let named = self.named(own, ground)?;
@@ -258,7 +258,7 @@ impl Sandbox {
         rules.extend(written.filter_map(|path| rule(path, Access::Write)));
         let kept = self.own_folders();
         rules.extend(kept.iter().filter_map(|path| rule(path, Access::Read)));
-        if let (Inmate::Agent(..), Mechanism::Bwrap) = (inmate, self.protections.sandbox) {
+        if let (Profile::Agent(..), Mechanism::Bwrap) = (profile, self.protections.sandbox) {
             rules.extend(lists(&rules));
         }
         let inside = Inside {

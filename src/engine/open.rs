@@ -49,7 +49,9 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         progress.opened = Some(start);
         return Ok(());
     }
-    session.diary.write(&Journal::measuring(&session.id, 0))?;
+    session
+        .journal_file
+        .write(&Journal::measuring(&session.id, 0))?;
     start.kept.look(&session.repo.root, None);
     let place = (&start, &goals);
     let mut baseline = measure_before(session, progress, place, "baseline").await?;

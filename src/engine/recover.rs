@@ -6,7 +6,7 @@ mod lost;
 mod shut;
 
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::{Diary, Journal, Phase};
+use crate::effects::journal::{Journal, JournalFile, Phase};
 use crate::effects::keep::Links;
 use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
@@ -29,28 +29,28 @@ pub use shut::{lost_places, open_shut};
 
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
 /// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
-pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<Ending>> {
+pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Result<Option<Ending>> {
     Isolation::tidy(repo)?;
-    let Some(mut journal) = diary.now()? else {
+    let Some(mut journal) = journal_file.now()? else {
         return Ok(None);
     };
     if journal.is_of(&repo.own_places()) {
         leftovers::end(&journal.session)?;
     }
-    diary.note_end(&mut journal)?;
+    journal_file.note_end(&mut journal)?;
     open_again(repo, &mut journal, events);
     mend_place(repo, &mut journal)?;
-    refuse_recorded(repo, diary, &journal)?;
+    refuse_recorded(repo, journal_file, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     hold_users(repo, &mut journal)?;
-    clear_way((repo, diary), &mut journal, events)?;
-    let settled = settle((repo, diary), journal, events);
+    clear_way((repo, journal_file), &mut journal, events)?;
+    let settled = settle((repo, journal_file), journal, events);
     let (said, ending) = settled.inspect_err(|error| super::hand_over(repo, error))?;
     // The copy first: a cycle that is settled must not be found there again.
     if let Ok(mirror) = Mirror::of(&repo.own_places()) {
         mirror.note_settled()?;
     }
-    diary.clear()?;
+    journal_file.clear()?;
     events.note(said);
     Ok(ending)
 }
@@ -92,12 +92,16 @@ fn hold_users(repo: &Repo, journal: &mut Journal) -> Result<()> {
 }
 
 /// Takes pipes out of git's way, and puts aside what came later than the dead session.
-fn clear_way((repo, diary): (&Repo, &Diary), journal: &mut Journal, events: &Events) -> Result<()> {
+fn clear_way(
+    (repo, journal_file): (&Repo, &JournalFile),
+    journal: &mut Journal,
+    events: &Events,
+) -> Result<()> {
     let (Some(start), None) = (&journal.start, &journal.slot) else {
         return Ok(());
     };
     let mut notes = Workspace { repo }.clear_pipes(start)?;
-    notes.extend(aftermath::keep_apart((repo, diary), journal)?);
+    notes.extend(aftermath::keep_apart((repo, journal_file), journal)?);
     match (&mut journal.record, journal.phase) {
         (Some(record), Phase::Agent | Phase::Undoing) => record.notes.extend(notes),
         _ => notes.into_iter().for_each(|note| events.note(note)),
@@ -107,7 +111,7 @@ fn clear_way((repo, diary): (&Repo, &Diary), journal: &mut Journal, events: &Eve
 
 /// Settles the cycle of the journal by how far it had come. Returns that in one sentence, and an ending if a person has to look.
 fn settle(
-    (repo, diary): (&Repo, &Diary),
+    (repo, journal_file): (&Repo, &JournalFile),
     mut journal: Journal,
     events: &Events,
 ) -> Result<(String, Option<Ending>)> {
@@ -118,7 +122,8 @@ fn settle(
             if journal.slot.is_some() =>
         {
             let (start, record) = (start.clone(), record.clone());
-            let (record, said) = isolated::settle((repo, diary), (&start, &record), &mut journal)?;
+            let (record, said) =
+                isolated::settle((repo, journal_file), (&start, &record), &mut journal)?;
             match isolated::place_of(repo, &start, &record)? {
                 Some(branch) => {
                     let start = Start { branch, ..start };
@@ -130,12 +135,17 @@ fn settle(
             }
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
-            let (record, left) = undo((&workspace, diary), start, record, journal.plan.as_ref())?;
+            let (record, left) = undo(
+                (&workspace, journal_file),
+                start,
+                record,
+                journal.plan.as_ref(),
+            )?;
             let start = start.clone();
             // From here on the cycle is settled: a crash of this start must not settle it again.
             journal.phase = Phase::Recording;
             journal.record = Some(record.clone());
-            diary.write(&journal)?;
+            journal_file.write(&journal)?;
             write_down((&workspace, events), &start, (&record, &journal))?;
             tell_notes(&record, events);
             if let Some(suspect) = left {
@@ -204,8 +214,8 @@ fn tell_notes(record: &Record, events: &Events) {
 /// Makes git's settings what they were before the agent of a dead session, once that is ended. Opens no repository: the
 /// settings could lead it astray.
 pub fn put_back_settings(places: &Places) -> Result<()> {
-    let diary = Diary::of(places);
-    let Some(mut journal) = diary.now()? else {
+    let journal_file = JournalFile::of(places);
+    let Some(mut journal) = journal_file.now()? else {
         return Ok(());
     };
     if journal.start.is_none() {
@@ -214,7 +224,7 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     if journal.is_of(places) {
         leftovers::end(&journal.session)?;
     }
-    diary.note_end(&mut journal)?;
+    journal_file.note_end(&mut journal)?;
     let Some(start) = &journal.start else {
         return Ok(());
     };
@@ -233,7 +243,7 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     let is_open = matches!(journal.phase, Phase::Agent | Phase::Undoing) && !notes.is_empty();
     if let (Some(record), true) = (&mut journal.record, is_open) {
         record.notes.extend(notes);
-        diary.write(&journal)?;
+        journal_file.write(&journal)?;
     }
     Ok(())
 }
@@ -260,7 +270,7 @@ fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
 /// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
 /// commits are in the way that are not, or may not be, the agent's: then it is returned who else may have made them.
 fn undo(
-    (workspace, diary): (&Workspace<'_>, &Diary),
+    (workspace, journal_file): (&Workspace<'_>, &JournalFile),
     start: &Start,
     record: &Record,
     plan: Option<&Plan>,
@@ -287,7 +297,7 @@ fn undo(
                     &subject,
                     "The session died in mid-cycle.",
                 )?;
-                note_plan(diary, plan.as_ref())?;
+                note_plan(journal_file, plan.as_ref())?;
                 let settled = workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?;
                 let held = start.hold_settings(&workspace.repo.own_places())?;
                 let is_new = |note: &String| !record.notes.contains(note);
@@ -318,11 +328,11 @@ fn undo(
     Ok((record, left))
 }
 
-fn note_plan(diary: &Diary, plan: Option<&Plan>) -> Result<()> {
-    if let (Some(plan), Some(mut journal)) = (plan, diary.now()?) {
+fn note_plan(journal_file: &JournalFile, plan: Option<&Plan>) -> Result<()> {
+    if let (Some(plan), Some(mut journal)) = (plan, journal_file.now()?) {
         journal.phase = Phase::Undoing;
         journal.plan = Some(plan.clone());
-        diary.write(&journal)?;
+        journal_file.write(&journal)?;
     }
     Ok(())
 }
@@ -435,7 +445,7 @@ fn mend_place(repo: &Repo, journal: &mut Journal) -> Result<()> {
 
 /// Refuses to settle a cycle that is recorded already, under another user's settings for one: it would be undone for the
 /// second time, with all that came after it.
-fn refuse_recorded(repo: &Repo, diary: &Diary, journal: &Journal) -> Result<()> {
+fn refuse_recorded(repo: &Repo, journal_file: &JournalFile, journal: &Journal) -> Result<()> {
     let is_open = matches!(journal.phase, Phase::Agent | Phase::Undoing);
     let (true, Some(head)) = (is_open, repo.head()?.commit) else {
         return Ok(());
@@ -455,7 +465,7 @@ fn refuse_recorded(repo: &Repo, diary: &Diary, journal: &Journal) -> Result<()> 
     .hint(format!(
         "look at `git log` and `evolve show {}`, put the tree in order, then remove {}",
         journal.cycle,
-        diary.shown()
+        journal_file.shown()
     )))
 }
 

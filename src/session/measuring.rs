@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{Cut, Session, Unready};
 use crate::effects::measure::Measurer;
-use crate::effects::sandbox::{Fence, Ground, Inmate};
+use crate::effects::sandbox::{Fence, Ground, Profile};
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
 use crate::error::Error;
@@ -106,7 +106,7 @@ impl Session {
                 slot.renew(home, (&branch, &commit), Ignored::Go)?;
                 let ground = Ground::of_slot(&slot.root);
                 self.measurer
-                    .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
+                    .at(&slot.root, self.sandbox.fence(Profile::Checks, &ground)?)
             }
         };
         self.make_ready(&slot, (&branch, &commit), &measurer.fence)

@@ -8,7 +8,7 @@ use crate::effects::agent::Agent;
 use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::effects::search::sample::Place;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Preparation, Prepared, Slot, Written};
@@ -111,7 +111,7 @@ impl Site {
             user: &self.user,
             place: (&self.request.branch, commit),
             supervisor: &self.supervisor,
-            fence: &self.sandbox.fence(Inmate::Checks, &ground)?,
+            fence: &self.sandbox.fence(Profile::Checks, &ground)?,
             log: Some(&log),
             session: &self.id,
         };

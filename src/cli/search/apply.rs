@@ -12,7 +12,7 @@ use crate::cli::here::current_dir;
 use crate::cli::options::{Global, attempt};
 use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
@@ -86,7 +86,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         put_right_since(&meant, events)?;
         found(&repo, options.which)?
     };
-    if Diary::of(&repo.own_places()).is_there() {
+    if JournalFile::of(&repo.own_places()).is_there() {
         return Err(Error::unsafe_repo(
             "a cycle of the loop was cut short and waits to be settled",
         )

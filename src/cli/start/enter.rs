@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::bounds;
 use crate::cli::here::goals_file;
 use crate::cli::options::{Global, RunOptions};
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{Ledger, refuse_links};
 use crate::effects::lock::{self, Lock};
 use crate::effects::mirror::Mirror;
@@ -35,7 +35,7 @@ pub struct Entered {
     /// The copy of the git directory; none where there can be none.
     pub mirror: Option<Mirror>,
     /// Where the session's journal is written.
-    pub diary: Diary,
+    pub journal_file: JournalFile,
     /// What stops the session.
     pub stop: Stop,
     /// Starts and ends all processes.
@@ -52,7 +52,7 @@ pub async fn open(cwd: &Path) -> Result<Repo> {
     if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
         let lock = places.private.join("lock");
         let is_lost = engine::has_lost_private(&places);
-        if (is_lost || Diary::of(&places).is_there()) && lock::holder(&lock).is_none() {
+        if (is_lost || JournalFile::of(&places).is_there()) && lock::holder(&lock).is_none() {
             if is_lost {
                 engine::make_private(&places)?;
             }
@@ -80,8 +80,8 @@ pub async fn enter(
     stop.watch_for_stop(&repo.root.join(names::STOP));
     let id = clock::session_id();
     let started = clock::timestamp();
-    let diary = Diary::of(&repo.own_places());
-    acknowledge_kills(&repo, &diary, &stop)?;
+    let journal_file = JournalFile::of(&repo.own_places());
+    acknowledge_kills(&repo, &journal_file, &stop)?;
     if let Some(halt) = stop.look_for_kill() {
         return Ok(ControlFlow::Break(Ending::of_halt(&halt)));
     }
@@ -92,7 +92,7 @@ pub async fn enter(
     let goals_file = goals_file(global, &repo)?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
     Repo::hold_no_objects();
-    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
+    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, journal_file.files())?;
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
     let git = repo.git.clone();
@@ -113,8 +113,8 @@ pub async fn enter(
     for words in engine::search::apply::recover(&repo)?.words {
         events.note(words);
     }
-    bounds::hold_back(&repo, (run, &goals_file), &diary)?;
-    if let Some(ending) = engine::recover(&repo, &diary, events)? {
+    bounds::hold_back(&repo, (run, &goals_file), &journal_file)?;
+    if let Some(ending) = engine::recover(&repo, &journal_file, events)? {
         return Ok(ControlFlow::Break(ending));
     }
     engine::settle_links(&repo, &id, events)?;
@@ -135,7 +135,7 @@ pub async fn enter(
         repo,
         goals_file,
         mirror,
-        diary,
+        journal_file,
         stop,
         supervisor,
         lock,
@@ -143,11 +143,15 @@ pub async fn enter(
 }
 
 /// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.
-fn acknowledge_kills(repo: &Repo, diary: &Diary, stop: &Stop) -> Result<()> {
-    let (root, diary) = (repo.root.clone(), diary.clone());
+fn acknowledge_kills(repo: &Repo, journal_file: &JournalFile, stop: &Stop) -> Result<()> {
+    let (root, journal_file) = (repo.root.clone(), journal_file.clone());
     Ledger::exclude_private_files(repo, &[])?;
     stop.on_kill(move |halt| {
-        let running = diary.look().ok().flatten().map(|journal| journal.cycle);
+        let running = journal_file
+            .look()
+            .ok()
+            .flatten()
+            .map(|journal| journal.cycle);
         let ledger = || Ledger::look(&Repo::discover(&root)?);
         let newest = || ledger().map_or(0, |ledger| ledger.history.next_cycle() - 1);
         let cycle = running.unwrap_or_else(newest);

@@ -2,7 +2,7 @@
 
 use super::Ledger;
 use crate::effects::clock;
-use crate::effects::journal::{Diary, Journal};
+use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::goals::Goal;
@@ -12,7 +12,7 @@ impl Ledger {
     /// Lets declined goals be worked on again where the next cycle would do so: somebody else changed the content. What a cycle
     /// that is under way, or waits to be undone, did to it wakes none.
     pub fn foresee_waking(&mut self, repo: &Repo, goals: &[Goal]) -> Result<()> {
-        let journal = Diary::of(&repo.own_places()).look();
+        let journal = JournalFile::of(&repo.own_places()).look();
         let is_settled = journal.is_ok_and(|it| !it.as_ref().is_some_and(Journal::is_unsettled));
         let Some(commit) = repo.head()?.commit.filter(|_| is_settled) else {
             return Ok(());

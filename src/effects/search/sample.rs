@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
 use crate::effects::program;
-use crate::effects::sandbox::{Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::error::{Error, Result};
 use crate::model::search::score::{self, Channel, Score};
 use crate::model::{mask, text};
@@ -121,7 +121,7 @@ impl Place {
         let argv = [program::shell(), "-c".as_ref(), command.as_ref()];
         let fence = self
             .sandbox
-            .fence(Inmate::Measured(&own.path), &self.ground)?;
+            .fence(Profile::Measured(&own.path), &self.ground)?;
         let mut env = fence.env.clone();
         env.extend(
             variables

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::effects::files;
-use crate::effects::journal::{Diary, Journal, Phase};
+use crate::effects::journal::{Journal, JournalFile, Phase};
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Later, Workspace, some_of};
 use crate::error::{Error, Result};
@@ -16,7 +16,10 @@ const SHOWN: usize = 10;
 
 /// Keeps what is later than the dead session's end apart from what is undone, and says what was done. Refuses, before anything is
 /// undone, where that cannot be (exit 3). In a slot nobody is at work but the agent.
-pub fn keep_apart((repo, diary): (&Repo, &Diary), journal: &mut Journal) -> Result<Vec<String>> {
+pub fn keep_apart(
+    (repo, journal_file): (&Repo, &JournalFile),
+    journal: &mut Journal,
+) -> Result<Vec<String>> {
     let (Some(end), None) = (journal.ended, &journal.slot) else {
         return Ok(Vec::new());
     };
@@ -42,7 +45,7 @@ pub fn keep_apart((repo, diary): (&Repo, &Diary), journal: &mut Journal) -> Resu
     }
     // From here on the end that counts is this start's own: it writes to the tree.
     journal.ended = None;
-    diary.write(journal)?;
+    journal_file.write(journal)?;
     Ok(notes)
 }
 

@@ -3,7 +3,7 @@
 use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::isolation::{Isolation, lent};
-use crate::effects::journal::{Diary, Journal, Phase};
+use crate::effects::journal::{Journal, JournalFile, Phase};
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::model::slot::Provisions;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
 pub fn settle(
-    (repo, diary): (&Repo, &Diary),
+    (repo, journal_file): (&Repo, &JournalFile),
     (start, record): (&Start, &Record),
     journal: &mut Journal,
 ) -> Result<(Record, String)> {
@@ -46,7 +46,7 @@ pub fn settle(
     journal.phase = Phase::Recording;
     journal.landing = None;
     journal.record = Some(record.clone());
-    diary.write(journal)?;
+    journal_file.write(journal)?;
     let what = match work {
         Work::Kept(work) => format!("its change never reached the branch and stays under {work}"),
         Work::None => "it had changed nothing".to_owned(),

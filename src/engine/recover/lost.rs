@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::effects::gitfile;
-use crate::effects::journal::Diary;
+use crate::effects::journal::JournalFile;
 use crate::effects::mirror::{Mirror, linked};
 use crate::effects::places::Places;
 use crate::error::{Error, Result};
@@ -24,21 +24,21 @@ fn give_back_linked(folder: &Path) -> Result<()> {
     let Some(places) = linked::give_back(folder)? else {
         return Ok(());
     };
-    Diary::of(&places).refuse_living()?;
+    JournalFile::of(&places).refuse_living()?;
     make_private(&places)?;
     Mirror::of(&places)?.lend_private()
 }
 
 /// Says whether a cycle was never settled of which the private directory does not tell any more, though the copy does.
 pub fn has_lost_private(places: &Places) -> bool {
-    matches!(Diary::of(places).lost(), Ok(Some(_)))
+    matches!(JournalFile::of(places).lost(), Ok(Some(_)))
 }
 
 /// Gets back what the private directory has lost, so that the cycle is settled like any other. Opens no repository. To be
 /// done under the lock.
 pub fn give_back_private(places: &Places) -> Result<()> {
-    let diary = Diary::of(places);
-    let Some(journal) = diary.lost()? else {
+    let journal_file = JournalFile::of(places);
+    let Some(journal) = journal_file.lost()? else {
         return Ok(());
     };
     if let Ok(mirror) = Mirror::of(places)
@@ -46,7 +46,7 @@ pub fn give_back_private(places: &Places) -> Result<()> {
     {
         mirror.lend_private()?;
     }
-    diary.write(&journal)
+    journal_file.write(&journal)
 }
 
 /// Makes the private directory a folder, where the agent left none or a link that leads elsewhere.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::effects::measure::Measurer;
-use crate::effects::sandbox::{Ground, Inmate};
+use crate::effects::sandbox::{Ground, Profile};
 use crate::model::goals::{Goal, Goals};
 use crate::model::search::lineage::Request;
 use crate::model::snapshot::CheckResult;
@@ -34,7 +34,7 @@ pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Res
             root: slot.root,
             jobs: 1,
             session: site.id.clone(),
-            fence: site.sandbox.fence(Inmate::Checks, &ground)?,
+            fence: site.sandbox.fence(Profile::Checks, &ground)?,
         };
         measured.extend(
             measurer
