@@ -89,10 +89,12 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       improved · score 78.95 → 100 (2 → 3 of 3 goals)
       changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 4 · next-work:Teach calc to multiply: no goal fails; most severe item of the queue (medium)
+      measured: score 100, 3 of 3 goals pass
       agent at work, log .git/evolve/logs/[session]/4-agent.log
       agent done after [s]: 1 commit, 1 file
       harvested · score 100 (3 of 3 goals)
     cycle 5 · nothing to do
+      measured: score 100, 3 of 3 goals pass
       idle: no goal fails and the queue is empty
     cycle 6 · nothing to do
       measured: score 100, 3 of 3 goals pass

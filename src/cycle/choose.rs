@@ -106,9 +106,11 @@ pub async fn measure_first(
     Ok(snapshot)
 }
 
-/// Says whether the snapshot that was just made may stand for a measurement: same content, same goals.
+/// Says whether a snapshot may stand for a measurement: same content, same goals, and something in it to work on.
 fn serves(carried: &Carried, start: &Start, goals: &Goals) -> bool {
-    carried.content == start.content && carried.snapshot.goals_digest == goals.digest
+    carried.content == start.content
+        && carried.snapshot.goals_digest == goals.digest
+        && !select::failing_goals(&carried.snapshot).is_empty()
 }
 
 /// Names the tracked files that have changes where a measurement before an agent was cut short. There were none when it began,
