@@ -14,7 +14,7 @@ use crate::event::{self, Event, Events};
 use crate::view::github::Groups;
 use crate::view::live::{self, Live, Screen};
 use crate::view::plain::{Detail, Printer, Stream};
-use crate::view::{json, width};
+use crate::view::{echo, json, width};
 
 /// How often it is looked whether something else is to be seen, such as the next second.
 const LOOK: Duration = Duration::from_millis(200);
@@ -163,6 +163,7 @@ fn restore_in_panic() {
 fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
     restore_in_panic();
     stop::before_exit(live::restore);
+    stop::at_signal(echo::show_for_good);
     pause::around(live::suspend, live::resume);
     let screen = Screen {
         out: Arc::new(Mutex::new(std::io::stderr())),

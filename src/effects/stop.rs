@@ -136,6 +136,15 @@ pub fn before_exit(action: fn()) {
     let _ = BEFORE_EXIT.set(action);
 }
 
+/// What is done at the first signal that asks the program to end.
+static AT_SIGNAL: OnceLock<fn()> = OnceLock::new();
+
+/// Has something done at once when a signal asks this program to end, which may take it a while. It must not wait for anybody. The
+/// first one counts.
+pub fn at_signal(action: fn()) {
+    let _ = AT_SIGNAL.set(action);
+}
+
 fn exit(code: i32, words: &str) -> ! {
     if let Some(action) = BEFORE_EXIT.get() {
         action();
@@ -285,6 +294,9 @@ impl Stop {
                         exit(128 + halt.signal().unwrap_or(INTERRUPT), words);
                     }
                     already = true;
+                    if let Some(action) = AT_SIGNAL.get() {
+                        action();
+                    }
                     stop.set(halt.clone());
                 }
             });

@@ -39,6 +39,12 @@ const UNREACHED: [&str; 12] = [
     "Network is unreachable",
 ];
 
+/// Among how many of the last lines with words that is looked for: what ended the check stands there.
+const LAST_LINES: usize = 20;
+
+/// How lines begin that tell of a test which passed: TAP, mocha and its like, Go.
+const GOOD: [&str; 5] = ["ok ", "✓", "✔", "PASS", "--- PASS"];
+
 /// The order in which goals are measured, as indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -152,10 +158,17 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
 /// Returns why a check failed that ended like this, with the line of its output by which it may have been the network.
 fn failed(code: i32, outcome: &Outcome<'_>) -> String {
     let output = last_bytes(outcome.combined, MASKED_BYTES);
-    let line = output.lines().find(|line| {
+    let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+    let last = output.lines().rev().filter(has_words).take(LAST_LINES);
+    let is_good = |line: &str| {
+        let line = line.trim_start();
+        GOOD.iter().any(|mark| line.starts_with(mark))
+    };
+    let mut said = last.filter(|line| {
         let says = |words: &&str| line.contains(*words);
-        UNREACHED.iter().any(says)
+        !is_good(line) && UNREACHED.iter().any(says)
     });
+    let line = said.next();
     match line {
         Some(line) => format!(
             "exit {code}, perhaps for want of a network: {}",

@@ -135,7 +135,7 @@ fn attempts_that_count<'a>(
         let is_mended = !record.is_undone()
             && record.newly_passing.contains(&goal.id)
             && !(is_own && record.is_without_progress());
-        if is_mended || record.is_all_well() {
+        if is_mended || record.is_all_well_beside(&goal.id) {
             attempts.clear();
         }
         if !is_own {

@@ -2,6 +2,7 @@
 //! reads it afterwards, such as a shell.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::process::getpgrp;
@@ -9,12 +10,14 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp
 
 /// How the terminal was before; none while what is typed is shown.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+/// The program was asked to end: whoever started it may go on before it has, and takes the terminal as it finds it.
+static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Has the terminal no longer show what is typed. Nothing is done where it is not ours at this moment: a program in the background
 /// that changes its terminal is stopped by the kernel.
 pub fn hide() {
     let mut before = lock();
-    if before.is_some() || !is_ours() {
+    if before.is_some() || OVER.load(Ordering::SeqCst) || !is_ours() {
         return;
     }
     let Ok(found) = tcgetattr(io::stderr()) else {
@@ -38,10 +41,18 @@ pub fn show() {
         Err(TryLockError::Poisoned(before)) => before.into_inner(),
         Err(TryLockError::WouldBlock) => return,
     };
-    let Some(found) = before.take().filter(|_| is_ours()) else {
+    if !is_ours() {
         return;
-    };
-    let _ = tcsetattr(io::stderr(), OptionalActions::Now, &found);
+    }
+    if let Some(found) = before.take() {
+        let _ = tcsetattr(io::stderr(), OptionalActions::Now, &found);
+    }
+}
+
+/// Has it show what is typed from now on, whatever is drawn.
+pub fn show_for_good() {
+    OVER.store(true, Ordering::SeqCst);
+    show();
 }
 
 /// Says whether this program is the one that the terminal belongs to now, and not one in its background.

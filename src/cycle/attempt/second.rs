@@ -10,6 +10,7 @@ use crate::effects::workspace::{Start, Written, some_of};
 use crate::error::Result;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
+use crate::model::select::Task;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
@@ -56,6 +57,11 @@ impl Attempt<'_> {
         }
         let ledger = &mut progress.ledger;
         let mut found = ledger.judge_files(&session.repo, start.cycle, &clock::timestamp())?;
+        if let Task::Item(item) = self.task {
+            // A check may ask git whether the tree is clean.
+            ledger.queue.release(item.key);
+            ledger.write_queue()?;
+        }
         let moved = ledger.restore_names(&session.repo, &self.own_before, start.cycle)?;
         workspace.restore_ledger_index(start, stock)?;
         found.wrong.extend(moved);

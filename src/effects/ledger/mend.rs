@@ -90,9 +90,10 @@ impl Ledger {
         let entries = fs::read_dir(self.root.join(names::FOLDER));
         let entries = entries.into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        let names = files.map(|entry| entry.file_name());
+        // None of evolve's own is called otherwise.
+        let names = files.filter_map(|entry| entry.file_name().into_string().ok());
         names
-            .map(|name| format!("{}/{}", names::FOLDER, name.to_string_lossy()))
+            .map(|name| format!("{}/{name}", names::FOLDER))
             .collect()
     }
 
@@ -111,7 +112,8 @@ impl Ledger {
             name == names::RETRIES || names::is_private(name) || name.ends_with(".tmp")
         };
         for name in now.difference(before) {
-            if !is_anybodys(name) && !self.pending.contains_key(name) {
+            let is_there = || fs::symlink_metadata(repo.root.join(name)).is_ok();
+            if !is_anybodys(name) && !self.pending.contains_key(name) && is_there() {
                 quarantine.take(&repo.root, name.as_bytes())?;
             }
         }

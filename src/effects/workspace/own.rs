@@ -37,10 +37,9 @@ impl Workspace<'_> {
         let entries = fs::read_dir(root.join(ledger::FOLDER));
         let names = entries.into_iter().flatten().flatten();
         let names = names.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        let there = names.map(|entry| {
-            let name = entry.file_name();
-            format!("{}/{}", ledger::FOLDER, name.to_string_lossy())
-        });
+        // None of evolve's own is called otherwise.
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let there = names.map(|name| format!("{}/{name}", ledger::FOLDER));
         for path in there.chain([ledger::QUEUE.to_owned()]) {
             let is_known = wanted.iter().any(|(known, _)| *known == path);
             if !is_known && !ledger::is_private(&path) {
