@@ -483,3 +483,19 @@ fn what_was_added_before_an_agent_floods_the_queue_is_taken_in() {
     );
     assert!(!notes.contains("changed or gone"), "{notes}");
 }
+
+#[test]
+fn a_check_that_asks_git_whether_the_tree_is_clean_passes_while_an_item_is_worked_on() {
+    for agents in ["git add -A; git commit -qm mine", ":"] {
+        let repo = TestRepo::with_goals(
+            "  - {id: clean, description: d, check: git diff --exit-code, weight: 5}\n",
+        );
+        for title in ["one", "two", "three"] {
+            repo.answer(&["work", "add", title]);
+        }
+        let script = format!("echo more >>f; {agents}");
+        repo.agent_does(&[&script, &script, &script]);
+        repo.run(&["--max-cycles=3"]).expect(0);
+        assert_eq!(repo.each("result"), ["harvested"; 3], "{agents}");
+    }
+}

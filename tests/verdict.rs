@@ -745,3 +745,15 @@ fn what_could_not_be_measured_without_the_change_is_not_blamed_on_it() {
         repo.evolve(&["audit"]).expect(0);
     }
 }
+
+#[test]
+fn a_file_whose_name_is_no_text_in_evolves_own_folder_ends_no_run() {
+    for flags in [&[][..], &["--isolate"]] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.agent_does(&[
+            "mkdir -p .agents/evolve; : >\".agents/evolve/$(printf 'n\\377te')\"; touch a",
+        ]);
+        repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{flags:?}");
+    }
+}

@@ -310,6 +310,14 @@ mod tests {
                 None,
                 "exit 6, perhaps for want of a network: curl: (6) Could not resolve host: example.org",
             ),
+            (
+                "",
+                Some(1),
+                "ok 1 - retries after ENOTFOUND\nnot ok 2 - adds\n",
+                Fail,
+                None,
+                "exit 1",
+            ),
             ("", None, "9", Fail, None, "timed out after 1s"),
             (floor, Some(0), "80", Pass, Some(80.0), ""),
             (

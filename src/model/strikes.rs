@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// A history told in letters, one cycle each, of the goal `a`: u unchanged, r regressed, f failed, d declined,
-    /// i interrupted, e environment changed, o another definition, ? no definition, x another goal's, p that one mends
+    /// i interrupted, e environment changed, o another definition, ? no definition, x another goal's, k that is kept and all goals pass, p that one mends
     /// `a`, q that one mends `a` and is undone, w unchanged and `a` passes without a change, l idle and all is well, s idle and a
     /// goal skips.
     fn history(told: &str) -> Vec<Record> {
@@ -252,6 +252,11 @@ mod tests {
                     ..plain(CycleResult::Unchanged)
                 },
                 'x' => other,
+                'k' => Record {
+                    goals_passing: 1,
+                    result: CycleResult::Improved,
+                    ..other
+                },
                 'w' => Record {
                     newly_passing: mended,
                     ..plain(CycleResult::Unchanged)
@@ -385,6 +390,8 @@ mod tests {
             // It still passed when nothing was to be done.
             ("wwlw", "open"),
             ("wwsw", "struck"),
+            ("wwkw", "open"),
+            ("wwxw", "struck"),
             ("dl", "open"),
             // Another definition forgives, also if it is later the old one again.
             ("ooo", "open"),
