@@ -195,10 +195,15 @@ impl Record {
         }
     }
 
-    /// Says whether every goal passes after a cycle that was not one of this goal's own: what passes only until the next cycle does not.
+    /// Says whether every goal passes after a cycle of which something came, or that had nothing to do, and that was not one of
+    /// this goal's own: what passes only until the next cycle does not.
     pub fn is_all_well_beside(&self, goal_id: &str) -> bool {
         let is_own = self.goal_id.as_deref() == Some(goal_id);
-        !is_own && !self.is_undone() && self.goals_passing == self.goals_total
+        let is_good = matches!(
+            self.result,
+            CycleResult::Idle | CycleResult::Improved | CycleResult::Harvested
+        );
+        !is_own && is_good && !self.is_undone() && self.goals_passing == self.goals_total
     }
 
     /// Says whether the cycle counts as one without progress (rule 4). Interrupted cycles and changed environments count
