@@ -11,7 +11,7 @@
 //! brief    brief::write             what the agent is told                                      (pure)
 //! run      agent.work               supervised, bounded, logged, its stream read; `call` waits where it could not run
 //! stock    workspace.take_stock     leftovers committed, the change listed, the yardstick held against it
-//! after    attempt.measure_after    the user's untracked files back; fitness-N-post.json; what newly fails once more, alone
+//! after    attempt.measure_after    the user's untracked files and evolve's own back; fitness-N-post.json; what newly fails once more, alone
 //! verdict  gate::judge              keep or undo, and why                                       (pure)
 //! settled  settle::settle           nothing, or one undo commit with the start's content
 //! record   settle::record           one line of cycle-history.jsonl, committed

@@ -400,6 +400,12 @@ pub fn names_in(root: &Path, folder: &str) -> Vec<String> {
     names_of(root, folder, Path::is_file)
 }
 
+/// Returns the same without links.
+pub fn plain_names_in(root: &Path, folder: &str) -> Vec<String> {
+    let is_plain = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    names_of(root, folder, is_plain)
+}
+
 /// Returns the paths, below `root`, of the folders right in a folder below it; none in one that is not there.
 pub fn folders_in(root: &Path, folder: &str) -> Vec<String> {
     names_of(root, folder, Path::is_dir)

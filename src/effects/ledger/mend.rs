@@ -87,14 +87,8 @@ impl Ledger {
 
     /// Returns the names of the files that lie in `evolve`'s own folder.
     pub fn there(&self) -> BTreeSet<String> {
-        let entries = fs::read_dir(self.root.join(names::FOLDER));
-        let entries = entries.into_iter().flatten().flatten();
-        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        // None of evolve's own is called otherwise.
-        let names = files.filter_map(|entry| entry.file_name().into_string().ok());
-        names
-            .map(|name| format!("{}/{name}", names::FOLDER))
-            .collect()
+        let names = files::plain_names_in(&self.root, names::FOLDER);
+        names.into_iter().collect()
     }
 
     /// Makes the files in `evolve`'s own folder those that were there `before` an agent: what came anew goes to the quarantine,

@@ -1,7 +1,5 @@
 //! Evolve's own files in the tree that is measured after an agent: what it made of them is not kept, so it is not measured either.
 
-use std::fs;
-
 use super::{Start, Stock, Workspace, ended};
 use crate::effects::files;
 use crate::effects::repo::Entry;
@@ -34,12 +32,7 @@ impl Workspace<'_> {
 
     fn remove_unknown(&self, wanted: &[(String, Entry)]) -> Result<()> {
         let root = &self.repo.root;
-        let entries = fs::read_dir(root.join(ledger::FOLDER));
-        let names = entries.into_iter().flatten().flatten();
-        let names = names.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        // None of evolve's own is called otherwise.
-        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        let there = names.map(|name| format!("{}/{name}", ledger::FOLDER));
+        let there = files::plain_names_in(root, ledger::FOLDER).into_iter();
         for path in there.chain([ledger::QUEUE.to_owned()]) {
             let is_known = wanted.iter().any(|(known, _)| *known == path);
             if !is_known && !ledger::is_private(&path) {
