@@ -142,21 +142,24 @@ fn untracked_files_are_back_byte_for_byte_whatever_an_agent_did_to_them() {
 }
 
 #[test]
-fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes_it_and_is_kept_once()
+fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes_it_and_is_kept_twice()
  {
     let report = "  - {id: c, description: d, check: 'date +%N >>$OUT/n; cp $OUT/n report', weight: 2}\n\
         \x20 - {id: a, description: d, check: test -e a, weight: 5}\n\
-        \x20 - {id: b, description: d, check: test -e b, weight: 3}\n";
+        \x20 - {id: b, description: d, check: test -e b, weight: 3}\n\
+        \x20 - {id: e, description: d, check: test -e e, weight: 3}\n";
     let repo = TestRepo::with_goals(report).with_out();
-    repo.agent_does(&["touch a", "touch b"]);
-    let run = repo.run(&["--max-cycles=2"]).expect(0);
-    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    repo.agent_does(&["touch a", "touch b", "touch e"]);
+    let run = repo.run(&["--max-cycles=3"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"; 3], "{}", run.stdout);
     assert!(!run.stdout.contains("put back"), "{}", run.stdout);
     assert_eq!(repo.read("report"), repo.said("n"));
-    let kept = repo.quarantined();
-    let first = repo.said("n").lines().next().unwrap().to_owned() + "\n";
-    assert_eq!(kept.len(), 1, "{kept:?}");
-    assert_eq!(kept[&b"report"[..]].1, first.as_bytes());
+    let kept = files_below(&repo.private().join("quarantine"));
+    let written = repo.said("n");
+    let lines: Vec<_> = written.split_inclusive('\n').collect();
+    let first = [lines[0].to_owned(), lines[..2].concat()];
+    let kept: Vec<_> = kept.values().map(|(_, bytes)| &bytes[..]).collect();
+    assert_eq!(kept, first.each_ref().map(|text| text.as_bytes()));
 }
 
 /// The user's untracked files.
@@ -1039,19 +1042,51 @@ fn with_outputs() -> TestRepo {
 }
 
 #[test]
-fn what_checks_write_beside_the_tracked_files_stays_as_they_wrote_it_without_a_word() {
+fn what_checks_write_beside_the_tracked_files_stays_as_they_wrote_it_and_is_kept_at_most_twice() {
     let repo = with_outputs();
-    repo.agent_does(&["touch a", "rm -f a; touch b", "touch b"]);
-    for _ in 0..3 {
-        let (report, log) = (repo.read("report.xml"), repo.read("app.log"));
-        repo.run(&["--max-cycles=1"]).expect(0);
-        assert!(!text(&repo).contains("put back"), "{}", text(&repo));
-        assert_ne!(repo.read("report.xml"), report);
-        assert!(repo.read("app.log").starts_with(&log));
-        assert!(repo.read("app.log").len() >= log.len() + 10);
-    }
-    assert_eq!(repo.each("result"), ["improved", "regressed", "improved"]);
-    assert!(repo.quarantined().is_empty());
+    let agents = [
+        "touch a",
+        "rm -f a; touch b",
+        "rm -f a; touch c",
+        "touch b",
+        "touch c",
+    ];
+    repo.agent_does(&agents);
+    let run = repo.run(&["--max-cycles=5"]).expect(0);
+    let results = ["improved", "regressed", "regressed", "improved", "improved"];
+    assert_eq!(repo.each("result"), results, "{}", run.stdout);
+    assert!(!run.stdout.contains("put back"), "{}", run.stdout);
+    assert!(repo.read("app.log").starts_with("mine\nline\n"));
+    assert!(repo.read("app.log").lines().count() > agents.len());
+    let quarantined = files_below(&repo.private().join("quarantine"));
+    let reports = quarantined
+        .keys()
+        .filter(|path| path.ends_with(b"report.xml"));
+    assert_eq!(
+        (reports.count(), quarantined.len()),
+        (2, 2),
+        "{quarantined:?}"
+    );
+}
+
+#[test]
+fn a_report_of_changes_that_are_undone_is_put_back_once_and_kept_at_most_twice() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'cp n report; test -e never', weight: 9}
+  - {id: bad, description: d, check: test ! -e bad, weight: 5}\n",
+    );
+    repo.write("n", "0\n");
+    repo.commit_file("n");
+    repo.agent_does(&["echo $EVOLVE_CYCLE >n; touch bad"; 3]);
+    repo.run(&["--max-cycles=3"]);
+    assert_eq!(repo.each("result"), ["regressed"; 3]);
+    assert_eq!(repo.read("report"), "3\n");
+    let quarantined = files_below(&repo.private().join("quarantine"));
+    let kept: Vec<_> = quarantined.values().map(|(_, bytes)| &bytes[..]).collect();
+    let reports = kept
+        .iter()
+        .filter(|bytes| [&b"0\n"[..], b"1\n"].contains(bytes));
+    assert_eq!((reports.count(), kept.len()), (2, 2), "{quarantined:?}");
 }
 
 /// A repository whose check makes a report where there is none, and copies `f` to it.
@@ -1176,7 +1211,7 @@ fn a_file_that_came_while_goals_were_measured_and_that_no_check_writes_again_is_
 }
 
 #[test]
-fn what_a_person_saved_while_goals_were_measured_and_an_agent_wrote_over_is_in_the_quarantine() {
+fn what_a_person_saved_while_goals_were_measured_is_put_back_where_an_agent_wrote_over_it() {
     for (goals, agent) in [("", "echo MARK >>f"), (BAD, "touch bad")] {
         for flags in [
             &["--max-cycles=1"][..],
@@ -1185,14 +1220,76 @@ fn what_a_person_saved_while_goals_were_measured_and_an_agent_wrote_over_is_in_t
             let repo = with_a_person_who_saves(goals);
             repo.agent_does(&[&format!("echo agents >notes; {agent}")]);
             repo.run(flags);
+            assert_eq!(repo.read("notes"), "saved\n", "{agent} {flags:?}");
+            let is_agents = |(_, bytes): &(u32, Vec<u8>)| bytes == b"agents\n";
             let kept = repo.quarantined();
-            assert_eq!(repo.read("notes"), "agents\n", "{agent}");
-            let is_saved = |(_, bytes): &(u32, Vec<u8>)| bytes == b"saved\n";
-            assert!(kept.values().any(is_saved), "{agent} {flags:?}: {kept:?}");
-            let said = "as it was before the agent: notes";
+            assert!(kept.values().any(is_agents), "{agent} {flags:?}: {kept:?}");
+            let said = "untracked files put back: notes";
             assert!(text(&repo).contains(said), "{}", text(&repo));
         }
     }
+}
+
+#[test]
+fn what_a_person_saved_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it() {
+    for (agent, result) in [
+        ("touch a", "improved"),
+        ("touch a; git rm -q b", "regressed"),
+    ] {
+        for flags in [&[][..], &["--skip-baseline"]] {
+            let repo = TestRepo::with_goals(
+                "  - {id: a, description: d, check: 'test -e $OUT/made || { echo precious >notes; touch $OUT/made; }; sh runner && test -e a', weight: 5}
+  - {id: b, description: d, check: test -e b, weight: 5}\n",
+            )
+            .with_out();
+            repo.write("runner", ". ./code\n");
+            repo.write("code", "true\n");
+            repo.write("b", "");
+            repo.commit_all("code");
+            repo.write("notes", "old words\n");
+            repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
+            repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+            assert_precious(&repo, result);
+        }
+    }
+}
+
+#[test]
+fn what_a_person_saved_twice_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it()
+ {
+    let check = "for n in 0 1; do test -e $OUT/made$n || { echo precious $n >notes; touch $OUT/made$n; break; }; done; sh runner && test -e a";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{check}', weight: 5}}
+  - {{id: b, description: d, check: test -e b, weight: 4}}\n"
+    ))
+    .with_out();
+    repo.write("runner", ". ./code\n");
+    repo.write("code", "true\n");
+    repo.commit_all("code");
+    repo.agent_does(&["touch a", "echo 'echo x >notes' >code; touch b"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    let quarantined = files_below(&repo.private().join("quarantine"));
+    for words in ["precious 0\n", "precious 1\n"] {
+        let is_kept = |(_, bytes): &(u32, Vec<u8>)| bytes == words.as_bytes();
+        assert!(
+            quarantined.values().any(is_kept),
+            "{words}: {quarantined:?}"
+        );
+    }
+}
+
+#[test]
+fn goals_are_measured_with_what_a_person_saved_while_they_were_and_not_with_an_agents_version() {
+    let check = "test -e $OUT/made || { echo saved >notes; touch $OUT/made; }; grep -q magic notes";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+    ))
+    .with_out();
+    repo.write("notes", "old\n");
+    repo.cycle("echo magic >notes; touch other").expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", text(&repo));
+    assert_eq!(repo.read("notes"), "saved\n");
 }
 
 #[test]

@@ -262,7 +262,7 @@ impl Workspace<'_> {
         settled.notes.extend(held.notes.into_iter().filter(is_new));
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let fate = if is_left { Fate::Leave } else { fate };
-        if fate == Fate::Keep {
+        if fate != Fate::Leave {
             settled.made = start.kept.made_since(&self.repo.root, &stock.after_agent);
         }
         let after = (&stock.after_agent, fate);
@@ -307,7 +307,7 @@ impl Workspace<'_> {
         };
         let place = (root, &folders[..]);
         start.kept.keep_overwritten(place, after, quarantine)?;
-        start.kept.keep_earlier(place, &kept, quarantine)?;
+        start.kept.keep_earlier(place, (after, &kept), quarantine)?;
         if fate == Fate::Undo {
             kept.put_back_all_built(root, &folders, quarantine)?;
             kept.take_unbuilt(root, quarantine)?;

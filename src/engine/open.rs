@@ -71,7 +71,8 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         session.with_settings_held(0, || session.workspace().note_came(&mut listed))?;
     }
     let mut kept = listed.clone();
-    kept.note_outputs(&session.repo.root, &[&listed], &[]);
+    kept.note_outputs(&session.repo.root, (None, &listed), &[]);
+    kept.look(&session.repo.root, Some(&listed));
     progress.kept = Some(kept);
     progress.carried = Some(Carried {
         snapshot: baseline,

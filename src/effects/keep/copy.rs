@@ -23,7 +23,7 @@ pub(super) const FILE_LIMIT: u64 = 10 << 20;
 pub enum Output {
     /// Something was added to it: what it held stays in it.
     Grown,
-    /// It was made anew: nobody relies on what it held.
+    /// It was made anew, and more than once: nobody relies on what it held.
     Rewritten,
     /// Checks run it, and may have built it before.
     Built,
@@ -47,9 +47,12 @@ pub struct Copy {
     /// How it was written to while no agent ran, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<Output>,
-    /// It came, or was written to with the same bytes, while goals were measured: checks make it, or it is somebody's.
+    /// It came, or was written to once or with the same bytes, while goals were measured: checks make it, or it is somebody's.
     #[serde(skip)]
     pub(super) is_doubtful: bool,
+    /// It is an output, and what stood in it before it was left as it was written since an agent is in the quarantine.
+    #[serde(skip)]
+    pub(super) is_earlier_kept: bool,
     /// `protect` names it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_protected: bool,
@@ -124,6 +127,7 @@ impl Copy {
             digest: None,
             output: None,
             is_doubtful: false,
+            is_earlier_kept: false,
             is_protected: false,
             copy_stamp: String::new(),
         }

@@ -1,6 +1,6 @@
 //! Untracked files that something else than an agent writes anew again and again: the reports and caches of checks, and logs whose
-//! writer opens and closes them for each line. What was written while no agent ran is known for one; its later versions are
-//! neither an agent's damage nor anything to take back.
+//! writer opens and closes them for each line. What was written anew twice while no agent ran is known for one, since a person may save
+//! a file once at such a time; its later versions are neither an agent's damage nor anything to take back.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,12 +45,15 @@ pub(super) struct Measured {
     frozen: BTreeSet<String>,
 }
 
-/// What was done to a file.
+/// What was done to a file, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Became {
     /// It was written to, and holds the same bytes.
     Touched,
-    /// It holds others.
-    Output(Output),
+    /// Something was added to it.
+    Grown,
+    /// It was made anew.
+    Rewritten,
 }
 
 impl Seen {
@@ -79,8 +82,8 @@ impl Seen {
         }
         let has_end = || self.end.is_none() || end_of(file, self.size) == self.end;
         match self.inode == now.inode && now.size > self.size && has_end() {
-            true => Some(Became::Output(Output::Grown)),
-            false => Some(Became::Output(Output::Rewritten)),
+            true => Some(Became::Grown),
+            false => Some(Became::Rewritten),
         }
     }
 }
@@ -120,47 +123,57 @@ impl Kept {
         })
     }
 
-    /// Notes which of the files were written to since they were looked at for `before`, or earlier; `frozen` ones, which checks run,
-    /// are nobody's output, and neither is one that holds the same bytes as before, or came since: somebody may rely on them.
-    pub fn note_outputs(&mut self, root: &Path, before: &[&Kept], frozen: &[String]) {
-        let mut found: BTreeMap<String, Output> = BTreeMap::new();
-        let mut doubtful = BTreeSet::new();
-        for earlier in before {
-            let earlier_doubtful = earlier.untracked.iter().filter(|(_, it)| it.is_doubtful);
-            doubtful.extend(earlier_doubtful.map(|(name, _)| name.clone()));
-            let noted = earlier.untracked.iter();
-            let noted = noted.filter_map(|(name, entry)| Some((name.clone(), entry.output?)));
-            let mut changed = Vec::new();
-            for (name, seen) in &earlier.measured.seen {
-                let now = look_at(root, name);
-                match now.and_then(|now| seen.became(&now, &place(root, name))) {
-                    Some(Became::Output(output)) => changed.push((name.clone(), output)),
-                    Some(Became::Touched) => drop(doubtful.insert(name.clone())),
-                    None => {}
-                }
-            }
-            for (name, output) in noted.chain(changed) {
-                // What was made anew once may well have been longer another time.
-                let is_rewritten = found.get(&name) == Some(&Output::Rewritten);
-                found.insert(
-                    name,
-                    if is_rewritten {
-                        Output::Rewritten
-                    } else {
-                        output
-                    },
-                );
-            }
-        }
-        let frozen = frozen.iter().map(|path| to_hex(path.as_bytes()));
-        let frozen: BTreeSet<String> = frozen.collect();
+    /// Notes which of the files were written to since they were looked at for `last`'s cycle or for this one, and by that whose they
+    /// are; `frozen` ones, which checks run, are nobody's output. What came or holds the same bytes as before is as doubtful as what
+    /// was written to once: somebody may rely on it.
+    pub fn note_outputs(
+        &mut self,
+        root: &Path,
+        (last, start): (Option<&Kept>, &Kept),
+        frozen: &[String],
+    ) {
+        let frozen: BTreeSet<_> = frozen.iter().map(|it| to_hex(it.as_bytes())).collect();
         for (name, entry) in &mut self.untracked {
-            let output = found.get(name).copied();
-            let is_frozen = frozen.contains(name);
-            entry.output = output.filter(|_| !is_frozen);
-            entry.is_doubtful = output.is_none() && !is_frozen && doubtful.contains(name);
+            if frozen.contains(name) {
+                (entry.output, entry.is_doubtful) = (None, false);
+                continue;
+            }
+            let became = |earlier: &Kept| {
+                let seen = earlier.measured.seen.get(name)?;
+                seen.became(&look_at(root, name)?, &place(root, name))
+            };
+            // A file of the last cycle's that holds the same bytes was put back, for one.
+            let by_last = last.and_then(became);
+            let by_last = by_last.filter(|it| *it != Became::Touched);
+            let became = by_last.max(became(start));
+            let known = [last, Some(start)].into_iter().flatten();
+            let known = known.filter_map(|it| it.untracked.get(name));
+            let (mut output, mut is_doubtful) = (None, false);
+            for known in known {
+                output = known.output.or(output);
+                is_doubtful |= known.is_doubtful;
+                entry.is_earlier_kept |= known.is_earlier_kept;
+            }
+            (entry.output, entry.is_doubtful) = after(output, is_doubtful, became);
         }
         self.measured.frozen = frozen;
+    }
+}
+
+/// Returns what a file is, and whether that is doubtful, after something was done to it while no agent ran. Once, a person may have
+/// saved it; what was made anew twice is an output.
+fn after(
+    output: Option<Output>,
+    is_doubtful: bool,
+    became: Option<Became>,
+) -> (Option<Output>, bool) {
+    match (output, became) {
+        (Some(_), Some(Became::Rewritten)) => (Some(Output::Rewritten), false),
+        (Some(output), _) => (Some(output), false),
+        (None, Some(Became::Rewritten)) if is_doubtful => (Some(Output::Rewritten), false),
+        (None, Some(Became::Grown)) => (Some(Output::Grown), false),
+        (None, Some(Became::Touched | Became::Rewritten)) => (None, true),
+        (None, None) => (None, is_doubtful),
     }
 }
 
@@ -180,21 +193,29 @@ impl AfterAgent {
 }
 
 impl Kept {
-    /// Returns those files, in hex, that may turn out to be outputs and are written to since the agent: beside a change that is kept
-    /// they are, from then on.
+    /// Returns those files, in hex, that somebody may have written anew before the agent and that hold other bytes since it, which are not
+    /// the agent's: what was doubtful is an output from then on, and of an output the earlier bytes are kept.
     pub fn made_since(&self, root: &Path, after: &AfterAgent) -> Vec<String> {
-        let doubtful = self.untracked.iter().filter(|(_, it)| it.is_doubtful);
-        let names = doubtful.map(|(name, _)| name);
-        let made = names.filter(|name| after.is_written_since(root, name));
-        made.cloned().collect()
+        let may_be_made = |entry: &Copy| match entry.output {
+            Some(Output::Rewritten) => !entry.is_earlier_kept,
+            Some(_) => false,
+            None => entry.is_doubtful,
+        };
+        let files = self.untracked.iter();
+        let made = files.filter(|(name, entry)| {
+            may_be_made(entry)
+                && after.is_written_since(root, name)
+                && !is_unchanged(root, &from_hex(name), entry)
+        });
+        made.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Takes these files for outputs.
+    /// Takes these files for outputs, and those that were for outputs of which nothing needs to be kept any more.
     pub fn know_made(&mut self, names: &[String]) {
         for name in names {
             if let Some(entry) = self.untracked.get_mut(name) {
-                entry.is_doubtful = false;
-                entry.output.get_or_insert(Output::Rewritten);
+                entry.is_earlier_kept = entry.output == Some(Output::Rewritten);
+                (entry.output, entry.is_doubtful) = (Some(Output::Rewritten), false);
             }
         }
     }
@@ -247,25 +268,27 @@ impl Kept {
         Cow::Owned(kept)
     }
 
-    /// Keeps in the quarantine what files held before the agent that nobody was known to write anew, and that are written to since
-    /// and left so; `left` has them for outputs. What tools build in folders of theirs is made anew by them, and not kept.
+    /// Keeps in the quarantine what files held before the agent that are written to since and left so: always of those that nobody was
+    /// known to write anew, and once a session of outputs; `left` has both for outputs. What tools build in folders of theirs is made
+    /// anew by them, and not kept.
     pub fn keep_earlier(
         &self,
         (root, folders): (&Path, &[PathBuf]),
-        left: &Kept,
+        (after, left): (&AfterAgent, &Kept),
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         for (name, entry) in &self.untracked {
-            let is_left = left
-                .untracked
-                .get(name)
-                .is_some_and(|it| it.output.is_some());
+            let left = left.untracked.get(name);
+            let may_be_lost = match entry.output {
+                None => left.is_some_and(|it| it.output.is_some()),
+                // Who wrote it if nobody did since is the agent.
+                Some(Output::Rewritten) => {
+                    !entry.is_earlier_kept && after.is_written_since(root, name)
+                }
+                Some(Output::Grown | Output::Built) => false,
+            };
             let path = from_hex(name);
-            if entry.output.is_some()
-                || !is_left
-                || look_at(root, name).is_none()
-                || is_unchanged(root, &path, entry)
-            {
+            if !may_be_lost || look_at(root, name).is_none() || is_unchanged(root, &path, entry) {
                 continue;
             }
             if let Some(source) = entry.source(folders)

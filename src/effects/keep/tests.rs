@@ -186,25 +186,50 @@ fn how_a_file_was_written_to_tells_what_it_is_from_then_on() {
     place.write("the same again", &long);
     place.write("frozen", "y");
     let mut kept = place.keep(&names);
-    kept.note_outputs(&place.root, &[&before], &["frozen".to_owned()]);
-    let output = |kept: &Kept, name: &str| kept.untracked[&to_hex(name.as_bytes())].output;
-    assert_eq!(output(&kept, "added"), Some(Output::Grown));
-    for name in ["shorter", "as long", "new bytes"] {
-        assert_eq!(output(&kept, name), Some(Output::Rewritten), "{name}");
+    kept.note_outputs(&place.root, (None, &before), &["frozen".to_owned()]);
+    let known = |kept: &Kept, name: &str| {
+        let entry = &kept.untracked[&to_hex(name.as_bytes())];
+        (entry.output, entry.is_doubtful)
+    };
+    assert_eq!(known(&kept, "added"), (Some(Output::Grown), false));
+    for name in ["shorter", "as long", "new bytes", "the same again"] {
+        assert_eq!(known(&kept, name), (None, true), "{name}");
     }
-    for name in ["as it was", "the same again", "frozen"] {
-        assert_eq!(output(&kept, name), None, "{name}");
+    for name in ["as it was", "frozen"] {
+        assert_eq!(known(&kept, name), (None, false), "{name}");
     }
-    // What was made anew once stays that, and what grew may turn out to be made anew.
+    // What is written to once more is an output; one that was put back to what it held before is not written to.
     kept.look(&place.root, Some(&before));
-    for name in ["added", "shorter"] {
+    std::thread::sleep(Duration::from_millis(20));
+    for name in ["added", "new bytes"] {
         let longer = format!("{}z", place.read(name));
         place.write(name, &longer);
     }
+    for name in ["shorter", "the same again"] {
+        place.write(name, "z");
+    }
+    place.write("as it was", &long);
+    let mut next = Kept::default();
+    next.look(&place.root, Some(&kept));
     let mut last = place.keep(&names);
-    last.note_outputs(&place.root, &[&kept], &[]);
-    assert_eq!(output(&last, "added"), Some(Output::Grown));
-    assert_eq!(output(&last, "shorter"), Some(Output::Rewritten));
+    last.note_outputs(&place.root, (Some(&kept), &next), &[]);
+    assert_eq!(known(&last, "added"), (Some(Output::Grown), false));
+    assert_eq!(known(&last, "new bytes"), (Some(Output::Grown), false));
+    for name in ["shorter", "the same again"] {
+        assert_eq!(
+            known(&last, name),
+            (Some(Output::Rewritten), false),
+            "{name}"
+        );
+    }
+    assert_eq!(known(&last, "as long"), (None, true));
+    assert_eq!(known(&last, "as it was"), (None, false));
+    // What grew may turn out to be made anew.
+    last.look(&place.root, None);
+    place.write("added", "z");
+    let mut anew = place.keep(&names);
+    anew.note_outputs(&place.root, (None, &last), &[]);
+    assert_eq!(known(&anew, "added"), (Some(Output::Rewritten), false));
 }
 
 #[test]
