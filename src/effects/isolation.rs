@@ -3,19 +3,21 @@
 
 pub mod lent;
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use crate::effects::files;
 use crate::effects::keep;
 use crate::effects::modes;
-use crate::effects::quarantine::Quarantine;
+use crate::effects::quarantine::{self, Quarantine};
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot, lfs};
-use crate::effects::workspace::{Settled, Start, Stock, Workspace};
+use crate::effects::workspace::{Edited, Settled, Start, Stock, Workspace};
 use crate::effects::{mirror, pipes};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
+use crate::model::output;
 use crate::model::record::START_IS_GONE;
 use crate::model::slot::Provisions;
 use crate::model::text;
@@ -134,8 +136,15 @@ impl Isolation {
         let workspace = Workspace { repo: &repo };
         let mut stock = workspace.take_stock(start)?;
         let edited = workspace.edited_modules(&self.user.root, &start.in_modules)?;
-        let edited = edited.into_iter().map(|(_, words)| words);
-        stock.change.unheld.extend(edited);
+        let (loose, edited): (Vec<_>, Vec<_>) =
+            edited.into_iter().partition(|it| self.may_be_taken(it));
+        stock
+            .change
+            .unheld
+            .extend(edited.iter().map(Edited::in_words));
+        stock
+            .notes
+            .extend(self.take_loose(&loose, &mut quarantine)?);
         let emptied = self.emptied(&repo)?.into_iter();
         let emptied =
             emptied.map(|path| format!("the submodule {} was emptied", text::path(&path)));
@@ -155,6 +164,40 @@ impl Isolation {
                 Some("the work does not go on from the commit it started from".to_owned());
         }
         Ok(Some(stock))
+    }
+
+    /// Says whether what is loose in a submodule is all that it holds beside its commit, and no more than the quarantine should be filled
+    /// with.
+    fn may_be_taken(&self, edited: &Edited) -> bool {
+        let sizes = self.precious(edited).map(|file| quarantine::size(&file));
+        !edited.loose.is_empty()
+            && edited.loose.len() <= MOST_LOOSE
+            && sizes.sum::<u64>() <= LOOSE_LIMIT
+    }
+
+    /// Returns what is loose in a submodule, but for what tools keep in folders of theirs.
+    fn precious<'a>(&'a self, edited: &'a Edited) -> impl Iterator<Item = PathBuf> + 'a {
+        let loose = edited.loose.iter();
+        let precious = loose.filter(|path| !output::is_of_tools(&text::path(path)));
+        precious.map(|path| self.slot.root.join(OsStr::from_bytes(path)))
+    }
+
+    /// Has submodules made ready anew, as no commit would hold what is loose in them; that goes to the quarantine. Says so.
+    fn take_loose(&self, edited: &[Edited], quarantine: &mut Quarantine) -> Result<Option<String>> {
+        if edited.is_empty() {
+            return Ok(None);
+        }
+        for file in edited.iter().flat_map(|it| self.precious(it)) {
+            let path = file.strip_prefix(&self.slot.root).unwrap_or(&file);
+            quarantine.take(&self.slot.root, path.as_os_str().as_bytes())?;
+        }
+        let paths: Vec<_> = edited.iter().map(|it| it.path.clone()).collect();
+        self.slot.unprepare(&paths)?;
+        let words: Vec<_> = edited.iter().map(Edited::in_words).collect();
+        Ok(Some(format!(
+            "taken out of the copy before the goals were measured, as no commit of it can hold that: {}",
+            words.join("; ")
+        )))
     }
 
     /// Lists the submodules that the slot was made ready with, has still by its index, and holds no files of any more.
@@ -235,7 +278,7 @@ impl Isolation {
         let slot = self.put_on(&start.commit)?;
         let workspace = Workspace { repo: &slot };
         let edited = workspace.edited_modules(&self.user.root, &start.in_modules)?;
-        let edited: Vec<_> = edited.into_iter().map(|(path, _)| path).collect();
+        let edited: Vec<_> = edited.into_iter().map(|it| it.path).collect();
         if !edited.is_empty() {
             self.slot.unprepare(&edited)?;
         }
@@ -280,6 +323,12 @@ impl Isolation {
         self.user.remove_ref(&start.work_ref())
     }
 }
+
+/// How many files that are loose in a submodule are moved away; with more the cycle is undone.
+const MOST_LOOSE: usize = 10_000;
+
+/// How many bytes they may have.
+const LOOSE_LIMIT: u64 = 64 << 20;
 
 /// The name of the slot that agents work in.
 const AGENTS: &str = "agent";

@@ -110,7 +110,7 @@ impl Quarantine {
                 shown(all)
             );
             return Err(Error::new(Kind::Human, error).hint(
-                "look through that folder, remove what you do not need, and run evolve again: it goes on where it stopped",
+                "look through that folder, remove what you do not need, and run evolve again; a change that was not recorded yet is undone then",
             ));
         }
         self.held = Some(held);
@@ -226,7 +226,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// Returns how many bytes a file or a folder has.
-fn size(path: &Path) -> u64 {
+pub fn size(path: &Path) -> u64 {
     let Ok(meta) = fs::symlink_metadata(path) else {
         return 0;
     };

@@ -47,7 +47,7 @@ pub use index::restat::Whereabouts;
 pub use land::{Landed, Landing};
 pub use start::{SettingsBack, Start};
 pub use status::WayOut;
-pub use submodules::Loose;
+pub use submodules::{Edited, Loose};
 pub use undo::Plan;
 pub use undo::beside::Written;
 pub use undo::later::Later;

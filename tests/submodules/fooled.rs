@@ -414,7 +414,7 @@ fn nor_does_it_in_a_copy_that_has_them() {
     assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
 }
 
-/// What an agent does to files of `sub` in a copy that are not of its commit, and whether that is a change that no commit holds.
+/// What an agent does to files of `sub` in a copy that are not of its commit, and whether that is taken away.
 const BESIDE: [(&str, bool); 9] = [
     ("echo fixed >sub/t", true),
     ("ln -s ../b sub/t", true),
@@ -438,7 +438,7 @@ const BESIDE: [(&str, bool); 9] = [
 
 #[test]
 fn nor_does_what_an_agent_puts_beside_their_files_in_a_copy() {
-    for (script, is_unheld) in BESIDE {
+    for (script, is_taken) in BESIDE {
         let repo = repository();
         want(&repo, "grep -qr fixed sub");
         let made = "echo made >sub/made; mkdir -p sub/tool; echo '*' >sub/tool/.gitignore";
@@ -453,23 +453,68 @@ fn nor_does_what_an_agent_puts_beside_their_files_in_a_copy() {
             repo.agent_does(&[&format!("{script}; echo more >>b")]);
             let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
             let newest = repo.newest();
-            let reason = newest["reason"].to_string();
-            let said =
-                "left what no commit holds: the submodule sub holds what its commit does not: sub/";
-            assert_eq!(reason.contains(said), is_unheld, "{script}: {reason}");
-            assert_eq!(
-                newest["result"] == "regressed",
-                is_unheld,
-                "{script}: {}",
-                run.stdout
-            );
-            if !is_unheld {
+            let notes = newest["notes"].to_string();
+            let said = "the submodule sub holds what its commit does not: sub/";
+            assert_eq!(notes.contains(said), is_taken, "{script}: {notes}");
+            let (result, passing) = match is_taken {
+                true => ("unchanged", 1),
+                false => ("improved", 2),
+            };
+            assert_eq!(newest["result"], result, "{script}: {}", run.stdout);
+            assert_eq!(newest["goals_passing"], passing, "{script}: {}", run.stdout);
+            let kept = repo.quarantined();
+            let is_kept = kept.values().any(|(_, bytes)| bytes.ends_with(b"fixed\n"));
+            let is_link = script.starts_with("ln ");
+            assert_eq!(is_kept || is_link, is_taken, "{script}: {kept:?}");
+            if !is_taken {
                 break;
             }
-            // An undo leaves nothing of it in the copy.
-            assert_eq!(newest["goals_passing"], 1, "{script}: {}", run.stdout);
         }
     }
+}
+
+#[test]
+fn what_checks_make_in_a_submodule_of_a_copy_costs_no_agent_its_work_that_runs_them_too() {
+    let repo = repository();
+    want(&repo, "date +%N >sub/last.log; test -e x");
+    let goals = repo.read("GOALS.yaml");
+    let update = "git -c protocol.file.allow=always submodule update --init";
+    repo.write(
+        "GOALS.yaml",
+        &format!("evolve:\n  prepare: {update}\n{goals}"),
+    );
+    repo.commit_all("settings");
+    let tool = "mkdir -p sub/__pycache__; echo built >sub/__pycache__/s.pyc";
+    repo.agent_does(&[&format!("echo >x; date +%N >sub/last.log; {tool}")]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", run.stdout);
+    let kept = repo.quarantined();
+    let names: Vec<_> = kept
+        .keys()
+        .map(|name| String::from_utf8_lossy(name))
+        .collect();
+    assert_eq!(names, ["last.log"]);
+}
+
+#[test]
+fn more_than_the_quarantine_should_be_filled_with_has_the_cycle_undone() {
+    let repo = repository();
+    want(&repo, "test -e x");
+    let goals = repo.read("GOALS.yaml");
+    let update = "git -c protocol.file.allow=always submodule update --init";
+    repo.write(
+        "GOALS.yaml",
+        &format!("evolve:\n  prepare: {update}\n{goals}"),
+    );
+    repo.commit_all("settings");
+    repo.agent_does(&["echo >x; truncate -s 65M sub/large"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "regressed", "{}", run.stdout);
+    let reason = repo.newest()["reason"].to_string();
+    assert!(
+        reason.contains("no commit holds: the submodule sub"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -512,18 +557,13 @@ git submodule -q add "$OUT/sm" sm; git add .; git commit -qm first"#,
         for _ in 0..2 {
             repo.agent_does(&[&format!("{script}; echo more >>b")]);
             let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
-            assert_eq!(
-                repo.newest()["result"],
-                "regressed",
-                "{script}: {}",
-                run.stdout
-            );
-            assert_eq!(
-                repo.newest()["goals_passing"],
-                1,
-                "{script}: {}",
-                run.stdout
-            );
+            let newest = repo.newest();
+            // What is of no commit that is known is put right, and nothing needs to be undone.
+            let is_right = ["regressed", "unchanged"]
+                .map(Into::into)
+                .contains(&newest["result"]);
+            assert!(is_right, "{script}: {}", run.stdout);
+            assert_eq!(newest["goals_passing"], 1, "{script}: {}", run.stdout);
         }
         repo.agent_does(&["echo more >>b"]);
         let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);

@@ -6,6 +6,6 @@ mod inside;
 mod replaced;
 mod undo;
 
-pub use copied::Loose;
+pub use copied::{Edited, Loose};
 pub(super) use inside::Home;
 pub(super) use undo::EDITED;

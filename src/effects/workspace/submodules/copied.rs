@@ -1,5 +1,6 @@
-//! Submodules of a copy: no commit of it holds what is in them, and git does not work there. What was not there before the agent
-//! and is neither of a submodule's commit nor ignored there counts as a change that no commit holds.
+//! Submodules of a copy: no commit of it holds what is in them, and git does not work there. Where a file of a submodule's commit
+//! differs that is a change that no commit holds. What came or changed beside them and is not ignored there is taken away before the
+//! goals are measured again.
 //!
 //! What is ignored is said by the `.gitignore` files of the submodule's commit, by those that were there before the agent
 //! (`prepare` or a check made them), and by the user's own excludes; one that the agent wrote has no say in it, nor has the
@@ -29,6 +30,30 @@ const RULES_LIMIT: u64 = 1 << 20;
 /// the bytes of a path exactly.
 pub type Loose = BTreeMap<String, String>;
 
+/// A submodule of a copy that holds what its commit does not.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// Its path below the root of the copy.
+    pub path: Vec<u8>,
+    /// What came or changed beside the files of its commit, below the root of the copy; none where these themselves differ.
+    pub loose: Vec<Vec<u8>>,
+}
+
+impl Edited {
+    /// Says so.
+    pub fn in_words(&self) -> String {
+        let name = text::path(&self.path);
+        if self.loose.is_empty() {
+            return format!("files of the submodule {name} were changed");
+        }
+        let loose: Vec<_> = self.loose.iter().map(text::path).collect();
+        format!(
+            "the submodule {name} holds what its commit does not: {}",
+            some_of(&loose)
+        )
+    }
+}
+
 /// A submodule that is checked out in a copy.
 struct Copied {
     /// Its path below the root of the copy.
@@ -48,29 +73,23 @@ impl Workspace<'_> {
         Ok(loose)
     }
 
-    /// Says which submodules of a slot hold other files than the commit that its index has of them, with words for it: files of
-    /// that commit that differ, as far as the checkout at `lender`, or what is there, has it, and what came or changed since
-    /// this lay loose there.
-    pub fn edited_modules(&self, lender: &Path, before: &Loose) -> Result<Vec<(Vec<u8>, String)>> {
+    /// Returns the submodules of a slot that hold other files than the commit that its index has of them: files of that commit that
+    /// differ, as far as the checkout at `lender`, or what is there, has it, or else what came or changed since this lay loose there.
+    pub fn edited_modules(&self, lender: &Path, before: &Loose) -> Result<Vec<Edited>> {
         let mut edited = Vec::new();
         for module in self.copied(lender)? {
-            let name = text::path(&module.path);
-            if self.is_edited(&module)? {
-                edited.push((
-                    module.path,
-                    format!("files of the submodule {name} were changed"),
-                ));
-                continue;
+            let mut loose = Vec::new();
+            let is_edited = self.is_edited(&module)?;
+            if !is_edited {
+                let now = self.loose_in(&module, lender, Some(before))?;
+                let new = now
+                    .iter()
+                    .filter(|(path, what)| before.get(*path) != Some(what));
+                loose.extend(new.map(|(path, _)| exact::encode(path)));
             }
-            let mut loose = self.loose_in(&module, lender, Some(before))?;
-            loose.retain(|path, what| before.get(path) != Some(what));
-            if !loose.is_empty() {
-                let loose: Vec<_> = loose.keys().map(|path| exact::shown(path)).collect();
-                let words = format!(
-                    "the submodule {name} holds what its commit does not: {}",
-                    some_of(&loose)
-                );
-                edited.push((module.path, words));
+            if is_edited || !loose.is_empty() {
+                let path = module.path;
+                edited.push(Edited { path, loose });
             }
         }
         Ok(edited)
