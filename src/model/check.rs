@@ -235,12 +235,22 @@ impl Instead {
         };
         paths[..at].iter().map(instead).collect()
     }
+
+    /// Says whether this is what Python runs of a package before the file that counts, which it runs all the same: with nothing in it
+    /// nothing changes.
+    pub fn is_package_of(&self) -> bool {
+        let folder = self.path.strip_suffix("__init__.py");
+        folder.is_some_and(|folder| folder.ends_with('/') && self.of.starts_with(folder))
+    }
 }
 
 impl fmt::Display for Instead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Instead { path, of } = self;
-        write!(f, "{path} would be taken in place of {of}")
+        match self.is_package_of() {
+            true => write!(f, "{path} would be run before {of}"),
+            false => write!(f, "{path} would be taken in place of {of}"),
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
 
+use std::path::Path;
+
 use super::Attempt;
+use crate::effects::files::is_beneath;
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
@@ -235,6 +238,9 @@ impl Attempt<'_> {
 /// The most bytes that are kept of what stood in a goals file's place.
 const MOST_OF_GOALS: u64 = 16 << 20;
 
+/// The most bytes of a file that may have nothing in it.
+const BLANK_LIMIT: u64 = 1 << 10;
+
 /// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in
 /// place of another one.
 fn refuse_instead(
@@ -243,7 +249,14 @@ fn refuse_instead(
     (yardstick, stock): (&Yardstick, &mut Stock),
 ) -> Result<()> {
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
-    let taken = yardstick.taken_instead(&is_file);
+    let mut taken = yardstick.taken_instead(&is_file);
+    // What no commit holds, or what is elsewhere, is written to by whoever likes.
+    let may_come = |path: &String| {
+        stock.files.contains(path)
+            && is_beneath(&session.repo.root, path.as_bytes())
+            && is_blank(&session.repo.root.join(path))
+    };
+    taken.retain(|one| !one.is_package_of() || !may_come(&one.path));
     let (refused, named): (Vec<_>, Vec<_>) =
         taken.into_iter().partition(|one| yardstick.is_refused(one));
     quarantine_unheld(session, start, (refused.iter().map(|one| &one.path), stock))?;
@@ -253,6 +266,13 @@ fn refuse_instead(
         .extend(refused.iter().map(ToString::to_string));
     stock.notes.extend(named.iter().map(ToString::to_string));
     Ok(())
+}
+
+/// Says whether nothing but white space is in a file. A comment may name an encoding by which it is none.
+fn is_blank(file: &Path) -> bool {
+    let is_file = file.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let bytes = files::read_bounded(file, BLANK_LIMIT).ok().flatten();
+    is_file && bytes.is_some_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace))
 }
 
 /// Refuses plugins of pytest that no commit shows.
