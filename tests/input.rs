@@ -399,6 +399,22 @@ fn a_head_without_a_branch_is_refused() {
 }
 
 #[test]
+fn a_head_that_git_left_as_a_link_is_refused_with_a_way_out_that_helps() {
+    let script = "git config core.preferSymlinkRefs true; git symbolic-ref HEAD refs/heads/main; test -h .git/HEAD";
+    assert_snapshot!(state_is_refused(script), @r#"
+    error: HEAD is a link to a file, from which nobody but git itself tells the branch
+    hint: have git write it: `git config core.preferSymlinkRefs false`, then `git symbolic-ref HEAD "$(git symbolic-ref HEAD)"`
+    "#);
+    let repo = wanting_a();
+    let way_out = "git config core.preferSymlinkRefs false; git symbolic-ref HEAD \"$(git symbolic-ref HEAD)\"";
+    let script = format!("{script}; {way_out}");
+    let made = repo.command("sh").args(["-c", &script]).status().unwrap();
+    assert!(made.success());
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+}
+
+#[test]
 fn a_repository_without_a_commit_is_refused_by_the_loop_and_measured_all_the_same() {
     let repo = TestRepo::empty();
     repo.write(

@@ -205,6 +205,14 @@ impl Repo {
                 exact::shown(branch.trim_start_matches("refs/heads/"))
             ))
             .hint("rename it, as in `git branch -m maintenance`, or check out another one")),
+            Head { branch: None, .. } if self.inner.path().join("HEAD").is_symlink() => {
+                Err(Error::unsafe_repo(
+                    "HEAD is a link to a file, from which nobody but git itself tells the branch",
+                )
+                .hint(
+                    "have git write it: `git config core.preferSymlinkRefs false`, then `git symbolic-ref HEAD \"$(git symbolic-ref HEAD)\"`",
+                ))
+            }
             Head { branch: None, .. } => Err(Error::unsafe_repo(
                 "HEAD is detached: there is no branch to commit to",
             )
