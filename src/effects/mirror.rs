@@ -272,13 +272,15 @@ impl Mirror {
         }
         let noted = self.noted(Noted::read)?;
         let places = self.git_dirs().into_iter();
-        places.filter(Place::is_in_place).try_for_each(|place| {
-            let git_dir = (place.live.as_path(), place.shown.as_path());
-            match noted.get(&place.folder) {
-                Some(noted) => clear(git_dir, &New::Beside(&place, noted, since)),
-                None => Ok(()),
-            }
-        })
+        places
+            .filter(MirroredDir::is_in_place)
+            .try_for_each(|place| {
+                let git_dir = (place.live.as_path(), place.shown.as_path());
+                match noted.get(&place.folder) {
+                    Some(noted) => clear(git_dir, &New::Beside(&place, noted, since)),
+                    None => Ok(()),
+                }
+            })
     }
 
     /// Makes links that were written to files again, and returns what is noted of the copies by their folders.
@@ -324,12 +326,12 @@ impl Mirror {
     }
 
     /// Says whether git directories other than the one that is worked in are not concerned.
-    fn is_own(&self, place: &Place) -> bool {
+    fn is_own(&self, place: &MirroredDir) -> bool {
         [&self.common, &self.git_dir].contains(&&place.live)
     }
 
     /// Returns the git directories that were copied: the shared one, linked working trees' and submodules'.
-    fn git_dirs(&self) -> Vec<Place> {
+    fn git_dirs(&self) -> Vec<MirroredDir> {
         let root = self.common.parent().unwrap_or(&self.common);
         let mut found = Vec::new();
         for (whole, folder) in self.copied() {
@@ -349,7 +351,7 @@ impl Mirror {
                     }
                 }
                 if is_git_dir {
-                    found.push(Place {
+                    found.push(MirroredDir {
                         live: whole.join(&below),
                         shown: shown.join(&below),
                         folder: folder.clone(),
@@ -459,13 +461,13 @@ impl Mirror {
 }
 
 /// Says whether a path is that of the part of an index that others are based on.
-fn is_shared_index(place: &Place, path: &Path) -> bool {
+fn is_shared_index(place: &MirroredDir, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
     path.parent() == Some(&place.live) && name.starts_with(b"sharedindex.")
 }
 
 /// Lends one file if it is missing and there is a copy.
-fn lend_missing(place: &Place, path: &Path) -> Result<()> {
+fn lend_missing(place: &MirroredDir, path: &Path) -> Result<()> {
     let (from, to) = (place.copy.join(path), place.live.join(path));
     let is_file = |meta: fs::Metadata| meta.is_file();
     match fs::symlink_metadata(&from).is_ok_and(is_file) && fs::symlink_metadata(&to).is_err() {
@@ -522,7 +524,7 @@ fn identity(common: &Path) -> Option<String> {
 
 /// A git directory and its copy.
 #[derive(Debug)]
-struct Place {
+struct MirroredDir {
     live: PathBuf,
     copy: PathBuf,
     /// Its path below the one that was copied as a whole.
@@ -533,7 +535,7 @@ struct Place {
     folder: PathBuf,
 }
 
-impl Place {
+impl MirroredDir {
     /// Says whether no part of the path below the one that was copied as a whole leads elsewhere.
     fn is_in_place(&self) -> bool {
         let depth = self.below.components().count();

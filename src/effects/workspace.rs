@@ -78,12 +78,12 @@ pub struct Stock {
     /// What may be written to by others than the agent, as the agent left it.
     pub after_agent: AfterAgent,
     /// Where HEAD and the branch were then; none where nobody else is at work.
-    pub place: Option<Place>,
+    pub position: Option<Position>,
 }
 
 /// Where HEAD and the branch that is worked on are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// HEAD.
     pub head: Head,
     /// The branch's commit; none if it is gone.
@@ -105,7 +105,7 @@ impl Stock {
             notes: Vec::new(),
             compared: HeldRefs::default(),
             after_agent: AfterAgent::default(),
-            place: None,
+            position: None,
         }
     }
 }

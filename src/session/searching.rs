@@ -9,7 +9,7 @@ use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Profile, Sandbox};
-use crate::effects::search::sample::Place;
+use crate::effects::search::sample::Sampler;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
@@ -159,8 +159,8 @@ impl Site {
     }
 
     /// Returns where the commands of an attempt's measurement are run.
-    pub fn place(&self, slot: &Slot, id: u64) -> Result<Place> {
-        Ok(Place {
+    pub fn sampler(&self, slot: &Slot, id: u64) -> Result<Sampler> {
+        Ok(Sampler {
             supervisor: self.supervisor.clone(),
             root: slot.root.clone(),
             sandbox: self.sandbox.clone(),
@@ -173,10 +173,10 @@ impl Site {
     }
 
     /// Returns where a gate of an attempt's measurement is run.
-    pub fn place_of_gate(&self, slot: &Slot, id: u64, gate: &str) -> Result<Place> {
-        Ok(Place {
+    pub fn sampler_of_gate(&self, slot: &Slot, id: u64, gate: &str) -> Result<Sampler> {
+        Ok(Sampler {
             timeout: Duration::from_secs_f64(self.request.gate_timeout_s(gate)),
-            ..self.place(slot, id)?
+            ..self.sampler(slot, id)?
         })
     }
 

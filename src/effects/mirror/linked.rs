@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Mirror, Place, is_of, way_back, worktrees};
+use super::{Mirror, MirroredDir, is_of, way_back, worktrees};
 use crate::effects::gitfile;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
@@ -17,7 +17,8 @@ pub fn give_back(folder: &Path) -> Result<Option<Places>> {
         return Ok(None);
     };
     let noted = mirror.mended()?;
-    let is_own = |place: &Place| place.live == mirror.git_dir && noted.contains_key(&place.folder);
+    let is_own =
+        |place: &MirroredDir| place.live == mirror.git_dir && noted.contains_key(&place.folder);
     let private = mirror.git_dir.join("evolve");
     for place in mirror.git_dirs().into_iter().filter(is_own) {
         worktrees::give_back(&place, &mut Quarantine::of(&private, "", 0))?;

@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Place;
+use super::MirroredDir;
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
@@ -24,7 +24,11 @@ const STASH: &str = "logs/refs/stash";
 const TRACKING: &str = "logs/refs/remotes";
 
 /// Gives reflogs their lost lines back; names those that have them.
-pub fn give_back(place: &Place, whose: &Whose, quarantine: &mut Quarantine) -> Result<Vec<String>> {
+pub fn give_back(
+    place: &MirroredDir,
+    whose: &Whose,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<String>> {
     let mut mended = Vec::new();
     let mut folders = vec![PathBuf::from("logs")];
     while let Some(folder) = folders.pop() {
@@ -48,7 +52,7 @@ pub fn give_back(place: &Place, whose: &Whose, quarantine: &mut Quarantine) -> R
 }
 
 fn give_back_one(
-    place: &Place,
+    place: &MirroredDir,
     path: &Path,
     (whose, quarantine): (&Whose, &mut Quarantine),
 ) -> Result<Option<String>> {
@@ -76,7 +80,7 @@ fn give_back_one(
 
 /// Adds lines that a ref's log has lost, and says whether it had lost any; none where there is no such ref, or no place for its
 /// log.
-fn add_lost_lines(place: &Place, path: &Path, before: &[u8]) -> Result<Option<bool>> {
+fn add_lost_lines(place: &MirroredDir, path: &Path, before: &[u8]) -> Result<Option<bool>> {
     let live = place.live.join(path);
     let is = fs::symlink_metadata(&live).ok();
     // A ref below this one may have taken its name.
@@ -113,7 +117,7 @@ fn is_same_version(one: &Path, other: &Path) -> bool {
 }
 
 /// Says whether the ref of a reflog is there: the log of another would be in the way of new refs.
-fn has_ref(place: &Place, log: &Path) -> bool {
+fn has_ref(place: &MirroredDir, log: &Path) -> bool {
     let name = log.strip_prefix("logs").unwrap_or(log);
     if place.live.join(name).is_file() {
         return true;
@@ -129,7 +133,7 @@ fn has_ref(place: &Place, log: &Path) -> bool {
     packed.split(|byte| *byte == b'\n').any(is_it)
 }
 
-fn has_free_way(place: &Place, path: &Path) -> bool {
+fn has_free_way(place: &MirroredDir, path: &Path) -> bool {
     let above = path
         .ancestors()
         .skip(1)
@@ -142,7 +146,7 @@ fn has_free_way(place: &Place, path: &Path) -> bool {
 
 /// Returns a log without those of its lost lines that `git gc` drops, too.
 fn without_expired<'a>(
-    place: &Place,
+    place: &MirroredDir,
     path: &Path,
     (before, now): (&'a [u8], &[u8]),
 ) -> Cow<'a, [u8]> {

@@ -4,14 +4,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::Place;
+use super::MirroredDir;
 use super::copy::{self, Noted};
 use crate::effects::files::{Moment, is_beneath};
 
 /// What came anew in a git directory.
 pub enum New<'a> {
     /// What its copy does not have; what is derived from objects counts as new where it changed since then, too.
-    Beside(&'a Place, &'a Noted, Moment),
+    Beside(&'a MirroredDir, &'a Noted, Moment),
     /// What was changed since then; where there is no copy.
     Since(Moment),
     /// All of it.

@@ -12,7 +12,7 @@ use sha1::{Digest, Sha1};
 
 use super::copy::{self, Noted, TRAILER};
 use super::names::{self, OBJECTS};
-use super::{Place, lend_bytes, lend_file, store};
+use super::{MirroredDir, lend_bytes, lend_file, store};
 use crate::effects::files;
 use crate::effects::git;
 use crate::effects::modes;
@@ -34,7 +34,7 @@ const INDEX_LIMIT: u64 = 16 << 20;
 
 /// The objects of one git directory and of large files beside them, and their copies.
 pub struct Keeper<'a> {
-    place: &'a Place,
+    place: &'a MirroredDir,
     noted: &'a Noted,
     /// Where the copies lie.
     folder: &'a Path,
@@ -51,7 +51,7 @@ struct Found {
 
 impl<'a> Keeper<'a> {
     /// Names what is to be looked after.
-    pub fn of(place: &'a Place, noted: &'a Noted, folder: &'a Path) -> Keeper<'a> {
+    pub fn of(place: &'a MirroredDir, noted: &'a Noted, folder: &'a Path) -> Keeper<'a> {
         Keeper {
             place,
             noted,

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Place, lend_file};
+use super::{MirroredDir, lend_file};
 use crate::effects::files;
 use crate::effects::git::is_index;
 use crate::effects::quarantine::Quarantine;
@@ -18,7 +18,7 @@ const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
 const LIMIT: u64 = 1 << 30;
 
 /// Gives one git directory back what it lost; says whether that was anything. Objects and reflogs are looked after elsewhere.
-pub fn give_back(place: &Place, quarantine: &mut Quarantine) -> Result<bool> {
+pub fn give_back(place: &MirroredDir, quarantine: &mut Quarantine) -> Result<bool> {
     let failed = |cause| Error::io("restore", &place.live, cause);
     if !place.live.join("HEAD").is_file() {
         if fs::symlink_metadata(&place.live).is_ok_and(|meta| !meta.is_dir()) {
@@ -52,7 +52,7 @@ pub fn give_back(place: &Place, quarantine: &mut Quarantine) -> Result<bool> {
 }
 
 /// Makes the folders that git wants to see in a git directory.
-pub fn make_folders(place: &Place) -> Result<()> {
+pub fn make_folders(place: &MirroredDir) -> Result<()> {
     if !place.live.join("HEAD").exists() {
         lend_one(place, Path::new("HEAD"))
             .map_err(|cause| Error::io("restore", &place.live, cause))?;
@@ -90,7 +90,7 @@ fn is_broken(index: &Path) -> bool {
     }
 }
 
-fn lend_one(place: &Place, path: &Path) -> IoResult<bool> {
+fn lend_one(place: &MirroredDir, path: &Path) -> IoResult<bool> {
     let (from, to) = (place.copy.join(path), place.live.join(path));
     let is_missing =
         || fs::symlink_metadata(&to).is_err_and(|cause| cause.kind() == ErrorKind::NotFound);
@@ -102,7 +102,7 @@ fn lend_one(place: &Place, path: &Path) -> IoResult<bool> {
 }
 
 /// Lends every file that is missing below a folder, but for HEAD, what has a place of its own, and what is made anew.
-fn lend_missing(place: &Place, folder: &Path) -> IoResult<()> {
+fn lend_missing(place: &MirroredDir, folder: &Path) -> IoResult<()> {
     const LEFT_OUT: [&str; 6] = ["HEAD", "objects", "lfs", "modules", "worktrees", "evolve"];
     let live = place.live.join(folder);
     if fs::symlink_metadata(&live).is_ok_and(|meta| !meta.is_dir()) {

@@ -25,7 +25,7 @@ const SAID: usize = 200;
 
 /// Where and how commands are run.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Sampler {
     /// Starts and ends them.
     pub supervisor: Supervisor,
     /// The root of the slot.
@@ -55,7 +55,7 @@ pub enum Answer<T> {
     Stopped,
 }
 
-impl Place {
+impl Sampler {
     /// Runs a gate.
     pub async fn gate(&self, command: &str, name: &str) -> Result<Answer<()>> {
         let own = Own::make(&self.own)?;

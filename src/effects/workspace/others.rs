@@ -1,7 +1,7 @@
 //! What somebody else does to the branch and to HEAD while a cycle is at work: it is told, kept, and never undone.
 
 use super::stock::short;
-use super::{Place, Start, Stock, When, Workspace};
+use super::{Position, Start, Stock, When, Workspace};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
@@ -67,8 +67,8 @@ impl Workspace<'_> {
     }
 
     /// Returns where HEAD and the start's branch are.
-    pub(super) fn place(&self, start: &Start) -> Result<Place> {
-        Ok(Place {
+    pub(super) fn position(&self, start: &Start) -> Result<Position> {
+        Ok(Position {
             head: self.repo.head()?,
             branch: self.repo.resolve(&start.branch)?,
         })
@@ -76,7 +76,7 @@ impl Workspace<'_> {
 
     /// Returns what was done to branch and HEAD since stock was taken, in words.
     pub fn moved_since(&self, start: &Start, stock: &Stock) -> Result<Vec<String>> {
-        let (Some(was), now) = (&stock.place, self.place(start)?) else {
+        let (Some(was), now) = (&stock.position, self.position(start)?) else {
             return Ok(Vec::new());
         };
         const WHEN: &str = "while the goals were measured";

@@ -132,7 +132,7 @@ impl Workspace<'_> {
             notes: left.notes,
             compared,
             after_agent: start.kept.look_after_agent(&self.repo.root),
-            place: Some(self.place(start)?),
+            position: Some(self.position(start)?),
         })
     }
 

@@ -64,9 +64,12 @@ impl Workspace<'_> {
         reason: &str,
     ) -> Result<Option<Plan>> {
         // Not where they are by now: what somebody else committed since is not to be undone.
-        let place = stock.place.clone().map_or_else(|| self.place(start), Ok)?;
-        let branch_was = place.branch;
-        let is_on_branch = place.head.branch.as_ref() == Some(&start.branch);
+        let position = stock
+            .position
+            .clone()
+            .map_or_else(|| self.position(start), Ok)?;
+        let branch_was = position.branch;
+        let is_on_branch = position.head.branch.as_ref() == Some(&start.branch);
         if is_on_branch && branch_was.as_ref() == Some(&start.commit) && stock.tip == start.commit {
             return Ok(None);
         }

@@ -3,7 +3,7 @@
 
 use crate::effects::files;
 use crate::effects::repo::{Merged, Repo};
-use crate::effects::search::sample::{Answer, Place};
+use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Landed, Landing, Workspace};
 use crate::error::{Error, Kind, Result};
@@ -144,7 +144,7 @@ async fn hold_against_tip(
     let recorded = Standing::of(lineage).score(id);
     for (number, gate) in site.request.gates.iter().enumerate() {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
-        let place = site.place_of_gate(&slot, id, gate)?;
+        let place = site.sampler_of_gate(&slot, id, gate)?;
         let name = format!("apply-gate-{}", number + 1);
         if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
             return Err(lost(format!("a gate does not pass on the branch: {why}")));
@@ -166,10 +166,10 @@ async fn hold_against_tip(
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for number in 1..=samples {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
-        let (place, name) = (site.place(&slot, id)?, format!("apply-{number}"));
+        let (place, name) = (site.sampler(&slot, id)?, format!("apply-{number}"));
         ours.push(sample(site, (&place, channel), &name).await?);
         let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
-        let (place, name) = (site.place(&slot, id)?, format!("apply-{number}-of-tip"));
+        let (place, name) = (site.sampler(&slot, id)?, format!("apply-{number}-of-tip"));
         theirs.push(sample(site, (&place, channel), &name).await?);
     }
     let held = Held {
@@ -212,7 +212,7 @@ impl Held {
 
 async fn sample(
     site: &Site,
-    (place, channel): (&Place, Option<Channel>),
+    (place, channel): (&Sampler, Option<Channel>),
     name: &str,
 ) -> Result<f64, Cut> {
     let answer = place.sample((&site.request.fitness, channel), name).await?;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::effects::search::sample::{Answer, Place};
+use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::slot::Slot;
 use crate::error::Error;
 use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome};
@@ -147,7 +147,7 @@ impl Job {
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in site.request.gates.iter().enumerate() {
                 let slot = bed.slot(session, &self.commit).await?;
-                let place = site.place_of_gate(&slot, self.id, gate)?;
+                let place = site.sampler_of_gate(&slot, self.id, gate)?;
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
                     return Ok((Outcome::GateFailed(why), None));
@@ -158,7 +158,7 @@ impl Job {
         let mut channel = self.channel;
         for number in 1..=self.samples {
             let slot = bed.slot(session, &self.commit).await?;
-            let own = (&site.place(&slot, self.id)?, self.id);
+            let own = (&site.sampler(&slot, self.id)?, self.id);
             match self.sample(session, own, (number, channel)).await? {
                 Ok(score) => {
                     channel = Some(score.channel);
@@ -170,7 +170,7 @@ impl Job {
                 continue;
             };
             let slot = site.slot(Slots::Beside, bed.lane, commit).await?;
-            let place = (&site.place(&slot, self.id)?, *other);
+            let place = (&site.sampler(&slot, self.id)?, *other);
             match self.sample(session, place, (number, channel)).await? {
                 Ok(score) => beside.push(score.score),
                 Err(why) => {
@@ -185,7 +185,7 @@ impl Job {
     async fn sample(
         &self,
         session: &Searching,
-        (place, of): (&Place, Id),
+        (place, of): (&Sampler, Id),
         (number, channel): (u64, Option<Channel>),
     ) -> Result<Result<Score, String>, Cut> {
         let request = &session.site.request;

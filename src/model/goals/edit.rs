@@ -66,7 +66,7 @@ fn hold_against(text: &str, edited: &str, new: &[Threshold]) -> Result<(), Strin
 }
 
 /// Where the threshold of a goal stands.
-struct Place {
+struct StatedThreshold {
     id: String,
     /// The bytes of the number, without quotes; none where an alias stands in its place.
     range: Option<std::ops::Range<usize>>,
@@ -97,7 +97,7 @@ impl Value {
     }
 }
 
-fn places_of(text: &str) -> Result<Vec<Place>, String> {
+fn places_of(text: &str) -> Result<Vec<StatedThreshold>, String> {
     let root = tree_of(text)?;
     let Some(Value::List(goals)) = root.as_ref().and_then(|root| root.get("goals")) else {
         return Ok(Vec::new());
@@ -110,7 +110,7 @@ fn places_of(text: &str) -> Result<Vec<Place>, String> {
             Value::Scalar { range, .. } => range.clone(),
             Value::Alias | Value::List(_) | Value::Map(_) => None,
         };
-        Some(Place {
+        Some(StatedThreshold {
             id: id.clone(),
             range,
         })
