@@ -117,58 +117,8 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &mut Start,
     ) -> Result<(), Cut> {
-        let tree = start.tree.clone();
-        let is_file = |path: &str| {
-            session.repo.may_have_file(&tree, path)
-                || session.workspace().has_file_on_disk(path.as_bytes())
-        };
-        self.missing_modules = session.missing_modules(self.goals, &is_file).await;
-        // What is copied below counts as known from then on.
-        by_checks::clear(session, progress, start)?;
-        let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
-        if progress.unfollowed != yardstick.unfollowed {
-            let words = yardstick.unfollowed_words().into_iter();
-            words.for_each(|words| session.events.warn(words));
-            progress.unfollowed.clone_from(&yardstick.unfollowed);
-        }
-        self.by_name = ByName::of(session, self.goals, &yardstick);
-        self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
-        let workspace = session.workspace();
-        let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
-        let built = workspace.behind(&built);
-        let version = |file: &String| (file.clone(), workspace.version_of(file));
-        self.built = built.iter().map(version).collect();
-        if session.goals_file.in_repo.is_none() {
-            self.goals_outside = files::read(&session.goals_file.path).ok();
-        }
-        session.workspace().keep_untracked(
-            start,
-            &Held {
-                frozen: &yardstick.frozen,
-                built: &built,
-                protection: &yardstick.protected,
-            },
-            progress.kept.as_ref(),
-        )?;
-        if let Some(isolation) = &session.isolation {
-            start.lent = isolation.keep_lent(&yardstick.protected, progress.lent.as_ref())?;
-            uncopied::warn(session, &start.lent, progress.lent.as_ref());
-            progress.lent = Some(start.lent.clone());
-            start.in_modules = workspace.loose_in_modules(&isolation.user.root)?.into();
-        }
-        self.fingerprints = Attempt::fingerprints(session, &yardstick, &start.kept);
-        let (mut unbuilt, mut open) = workspace.unbuilt(self.goals, &start.tree);
-        if self.goals.settings.measure == Where::Clean {
-            // A copy has nothing of what git ignores.
-            unbuilt.retain(|file| !session.repo.is_ignored(file));
-            open.clear();
-        }
-        start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
-        start.users.clone_from(session.home().read_users()?);
-        session.guard_start(start)?;
-        self.note_compared(session, &yardstick, start)?;
-        uncopied::warn(session, &start.kept, progress.kept.as_ref());
-        progress.kept = Some(start.kept.clone());
+        let yardstick = self.freeze(session, progress, start).await?;
+        self.keep(session, progress, (start, &yardstick))?;
         // Before the item is claimed: after a crash it is anybody's again.
         let ledger = progress.ledger.stored(session.home())?;
         if let Task::Item(item) = self.task {
@@ -212,6 +162,80 @@ impl<'a> Attempt<'a> {
                 error.message
             ));
         }
+        Ok(())
+    }
+
+    /// Returns what the agent's change is measured by, as it is now; what checks build before they run it is noted apart.
+    async fn freeze(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &mut Start,
+    ) -> Result<Yardstick, Cut> {
+        let tree = start.tree.clone();
+        let is_file = |path: &str| {
+            session.repo.may_have_file(&tree, path)
+                || session.workspace().has_file_on_disk(path.as_bytes())
+        };
+        self.missing_modules = session.missing_modules(self.goals, &is_file).await;
+        // What is copied after this counts as known from then on.
+        by_checks::clear(session, progress, start)?;
+        let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
+        if progress.unfollowed != yardstick.unfollowed {
+            let words = yardstick.unfollowed_words().into_iter();
+            words.for_each(|words| session.events.warn(words));
+            progress.unfollowed.clone_from(&yardstick.unfollowed);
+        }
+        self.by_name = ByName::of(session, self.goals, &yardstick);
+        self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
+        let workspace = session.workspace();
+        let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
+        let built = workspace.behind(&built);
+        let version = |file: &String| (file.clone(), workspace.version_of(file));
+        self.built = built.iter().map(version).collect();
+        if session.goals_file.in_repo.is_none() {
+            self.goals_outside = files::read(&session.goals_file.path).ok();
+        }
+        Ok(yardstick)
+    }
+
+    /// Copies what no commit holds, and notes what git keeps beside the tree, so that all of it can be put back.
+    fn keep(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        (start, yardstick): (&mut Start, &Yardstick),
+    ) -> Result<()> {
+        let workspace = session.workspace();
+        let built: Vec<String> = self.built.iter().map(|(file, _)| file.clone()).collect();
+        workspace.keep_untracked(
+            start,
+            &Held {
+                frozen: &yardstick.frozen,
+                built: &built,
+                protection: &yardstick.protected,
+            },
+            progress.kept.as_ref(),
+        )?;
+        if let Some(isolation) = &session.isolation {
+            start.lent = isolation.keep_lent(&yardstick.protected, progress.lent.as_ref())?;
+            uncopied::warn(session, &start.lent, progress.lent.as_ref());
+            progress.lent = Some(start.lent.clone());
+            start.in_modules = workspace.loose_in_modules(&isolation.user.root)?.into();
+        }
+        self.fingerprints = Attempt::fingerprints(session, yardstick, &start.kept);
+        let (mut unbuilt, mut open) = workspace.unbuilt(self.goals, &start.tree);
+        if self.goals.settings.measure == Where::Clean {
+            // A copy has nothing of what git ignores.
+            unbuilt.retain(|file| !session.repo.is_ignored(file));
+            open.clear();
+        }
+        start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
+        start.users.clone_from(session.home().read_users()?);
+        session.guard_start(start)?;
+        self.note_compared(session, yardstick, start)?;
+        uncopied::warn(session, &start.kept, progress.kept.as_ref());
+        progress.kept = Some(start.kept.clone());
         Ok(())
     }
 
