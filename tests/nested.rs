@@ -103,7 +103,7 @@ git submodule -q add "$OUT/sm" sm; git add .; git commit -qm first"#,
 /// Makes repositories, and files that lead to some, in folders of every kind.
 const PLANT: &str = r#"
 git init -q d; git init -q "$OUT/theirs"; echo "gitdir: $OUT/theirs/.git" >d/e/.git
-git init -q notes; git init -q sm/in; git init -q out/tool
+git init -q notes; git init -q sm/in; git init -q out/tool; mkdir -p out/a/b; git init -q out/a/b/tool
 mkdir new; echo "gitdir: nowhere" >new/.git; git init -q fresh; echo 1 >fresh/f
 echo changed >d/e/x; echo new >d/e/new"#;
 
@@ -152,7 +152,11 @@ fn repositories_that_an_agent_planted_go_to_the_quarantine_with_an_undo() {
         }
         let result = ["regressed", "interrupted"][usize::from(is_killed)];
         assert_eq!(repo.each("result")[0], result);
-        assert_eq!(planted(&repo), ["out/tool/.git"], "{result}");
+        assert_eq!(
+            planted(&repo),
+            ["out/a/b/tool/.git", "out/tool/.git"],
+            "{result}"
+        );
         assert_eq!(repo.read("d/e/x") + &repo.read("notes/mine"), "1\nmine\n");
         assert_eq!(repo.status(), ["?? notes/"], "{result}");
         let kept = sh(&repo, "find .git/evolve/quarantine");
@@ -168,7 +172,13 @@ fn repositories_that_an_agent_planted_hide_nothing_of_a_kept_change() {
     repo.cycle(&format!("{PLANT}; touch a")).expect(0);
     assert_eq!(repo.each("result"), ["improved"]);
     assert_named(&repo);
-    assert_eq!(planted(&repo), ["fresh/.git", "new/.git", "out/tool/.git"]);
+    let left = [
+        "fresh/.git",
+        "new/.git",
+        "out/a/b/tool/.git",
+        "out/tool/.git",
+    ];
+    assert_eq!(planted(&repo), left);
     assert_eq!(repo.git(&["show", "HEAD:d/e/x"]), "changed");
     assert_eq!(repo.git(&["show", "HEAD:d/e/new"]), "new");
     assert_eq!(repo.read("notes/mine"), "mine\n");

@@ -122,7 +122,9 @@ pub fn read_inside(git: &Git, with_ignored: bool) -> Result<Status> {
 /// Returns what git ignores in these folders and around them, by a pattern for a folder or for one around it. Not by
 /// `git check-ignore`, which takes no path as it is.
 pub fn ignored_in(git: &Git, folders: &[&OsStr]) -> Result<Vec<Vec<u8>>> {
-    const ARGUMENTS: [&str; 7] = [
+    // Never listed, and at the root: git fails where all that it is asked for lies deeper than an ignored folder around it.
+    const ROOT: &str = ".git";
+    const ARGUMENTS: [&str; 8] = [
         "ls-files",
         "-z",
         "--others",
@@ -130,6 +132,7 @@ pub fn ignored_in(git: &Git, folders: &[&OsStr]) -> Result<Vec<Vec<u8>>> {
         "--exclude-standard",
         "--directory",
         "--",
+        ROOT,
     ];
     let mut found = Vec::new();
     for part in folders.chunks(AT_ONCE) {
