@@ -25,8 +25,10 @@ use stands::{Part, Wanted, Wrong};
 pub use plain::Plain;
 pub use stands::Stood;
 
+/// The file that says what git ignores.
+const IGNORING: &str = ".gitignore";
 /// What git opens in a working tree by itself.
-const OPENED: [&str; 4] = [".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
+const OPENED: [&str; 4] = [IGNORING, ".gitattributes", ".gitmodules", ".mailmap"];
 /// The most bytes that git reads of one of these (`PATTERN_MAX_FILE_SIZE`, `ATTR_MAX_FILE_SIZE`); older versions read on.
 const LARGEST: u64 = 100 << 20;
 /// `evolve`'s private directory, which it opens with care.
@@ -38,26 +40,35 @@ const LEAD: u64 = 1 << 16;
 #[derive(Debug, Default)]
 struct Found {
     in_the_way: Vec<PathBuf>,
-    repositories: Vec<PathBuf>,
+    met: Met,
+}
+
+/// What is met on the way through a working tree and is in nobody's way, by paths relative to its root.
+#[derive(Debug, Default)]
+pub struct Met {
+    /// What is called `.git`, be it a repository's or not, without the working tree's own.
+    pub repositories: Vec<PathBuf>,
+    /// What is called `.gitignore`.
+    pub ignoring: Vec<PathBuf>,
 }
 
 /// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter`
-/// is called with each folder, before that is looked into. Returns what is called `.git` below the root, be it a repository's or not, without the working tree's own.
+/// is called with each folder, before that is looked into.
 pub fn clear(
     (root, plain): (&Path, &Plain),
     enter: &mut dyn FnMut(&Path),
     quarantine: &mut Quarantine,
-) -> Result<Vec<PathBuf>> {
+) -> Result<Met> {
     let found = in_tree((root, plain), enter);
     for path in found.in_the_way {
         quarantine.take_from(root, &path, &path)?;
     }
-    Ok(found.repositories)
+    Ok(found.met)
 }
 
-/// Returns what is called `.git` below the root of a working tree, without its own.
-pub fn repositories(root: &Path, plain: &Plain) -> Vec<PathBuf> {
-    in_tree((root, plain), &mut |_| {}).repositories
+/// Returns what is met on the way through a working tree.
+pub fn met(root: &Path, plain: &Plain) -> Met {
+    in_tree((root, plain), &mut |_| {}).met
 }
 
 /// What was in the way in git directories, by whole paths.
@@ -228,7 +239,7 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
         for (name, kind) in plain.others_in(&root.join(&folder)) {
             let path = folder.join(&name);
             if name == ".git" && !folder.as_os_str().is_empty() {
-                found.repositories.push(path.clone());
+                found.met.repositories.push(path.clone());
             }
             if name == ".git" && kind.is_dir() {
                 let mut enter = |it: &Path| enter(&path.join(it));
@@ -238,6 +249,9 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
             } else if kind.is_dir() {
                 folders.push(path);
             } else if is_opened(&name) {
+                if name == IGNORING {
+                    found.met.ignoring.push(path.clone());
+                }
                 let is_bad = kind.is_socket() || is_endless(root, &path, kind);
                 let is_in_the_way = is_bad || is_too_large(root, &path);
                 found.in_the_way.extend(is_in_the_way.then_some(path));

@@ -131,6 +131,8 @@ struct Cleared {
     notes: Vec<String>,
     /// The repositories below the root.
     repositories: Vec<String>,
+    /// What is called `.gitignore`.
+    ignoring: Vec<PathBuf>,
     /// All folders, the root among them.
     folders: Vec<PathBuf>,
 }
@@ -182,6 +184,7 @@ impl Workspace<'_> {
             folders: Arc::new(folders),
             whereabouts: Some(Arc::new(whereabouts)),
             repositories: None,
+            ignoring: None,
             since: clock::now().timestamp(),
             moment,
         })
@@ -202,10 +205,11 @@ impl Workspace<'_> {
             open(folder);
             folders.push(folder.to_owned());
         };
-        let repositories = pipes::clear(self.repo.working_tree(), &mut enter, &mut quarantine)?;
+        let met = pipes::clear(self.repo.working_tree(), &mut enter, &mut quarantine)?;
         Ok(Cleared {
             notes: quarantine.notes().collect(),
-            repositories: named(repositories),
+            repositories: named(met.repositories),
+            ignoring: met.ignoring,
             folders,
         })
     }

@@ -73,8 +73,11 @@ impl Workspace<'_> {
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));
-        let all = || named(pipes::repositories(root, &self.repo.plain));
-        start.repositories.get_or_insert_with(all);
+        if start.repositories.is_none() {
+            let met = pipes::met(root, &self.repo.plain);
+            start.repositories = Some(named(met.repositories));
+            start.ignoring = Some(met.ignoring.into_iter().collect::<BTreeSet<_>>().into());
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Commits what an agent left uncommitted.
 
 pub(super) mod converted;
+pub(super) mod hiding;
 pub(super) mod hollow;
 pub(super) mod moved;
 pub(super) mod planted;

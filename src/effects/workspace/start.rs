@@ -1,5 +1,7 @@
 //! The state that a cycle starts from, and how what git keeps beside the tree is made the same again after its agent.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -76,6 +78,9 @@ pub struct Start {
     /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repositories: Option<Vec<String>>,
+    /// What was called `.gitignore` then; none where that is not known, as after a crash.
+    #[serde(skip)]
+    pub ignoring: Option<Arc<BTreeSet<PathBuf>>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
     /// The same as the file system dates what is changed; none after a crash.
