@@ -71,6 +71,20 @@ fn a_protected_file_that_git_does_not_track_is_put_back_and_moves_the_goalposts(
 }
 
 #[test]
+fn what_is_protected_may_lie_as_deep_in_an_ignored_folder_as_it_likes() {
+    let repo = limits("protect: [set/deep/er/limit]");
+    repo.write("limit.ign", "1000\n");
+    repo.write("set/deep/er/limit", "1\n");
+    repo.agent_does(&["echo 2 >set/deep/er/limit; head -c 2000 /dev/zero >>keep"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("reason"),
+        ["goalposts moved: set/deep/er/limit changed"]
+    );
+    assert_eq!(repo.read("set/deep/er/limit"), "1\n");
+}
+
+#[test]
 fn a_new_ignored_file_that_protect_names_moves_the_goalposts_and_is_taken_away() {
     for (script, new) in [
         ("mkdir set/deep; echo 1 >set/deep/new", "set/deep/new"),
