@@ -1646,3 +1646,15 @@ fn a_folder_of_a_tool_that_git_does_not_ignore_is_told_once_with_the_way_out() {
     let run = repo.run(&["--max-cycles=1"]).expect(0);
     assert!(!run.stderr.contains(".gitignore"), "{}", run.stderr);
 }
+
+#[test]
+fn what_tools_made_and_a_change_commits_is_named_once_it_comes() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]);
+    let make = "mkdir -p node_modules/x; echo $EVOLVE_CYCLE >node_modules/x/i.js";
+    repo.agent_does(&[&format!("{make}; touch a"), &format!("{make}; touch b")]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let said =
+        "the change commits what tools made, which git had better ignore: node_modules/ (1 file)";
+    assert_eq!(run.stdout.matches(said).count(), 1, "{}", run.stdout);
+    assert!(repo.each("notes")[0].contains(said));
+}

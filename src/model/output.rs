@@ -1,6 +1,6 @@
 //! Folders that tools fill, and that git had better not look at. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::put_back::{BY_CHECKS, PUT_BACK};
 use super::text;
@@ -31,6 +31,11 @@ const NAMES: [&str; 16] = [
     "htmlcov",
     "out",
 ];
+
+/// Those of them that people keep files of their own in, too.
+const SHARED: [&str; 5] = ["target", "dist", "build", "coverage", "out"];
+/// What Python makes in the folder of an environment (PEP 405).
+const OF_ENVIRONMENT: &str = "/pyvenv.cfg";
 
 /// Returns those of the folders that git neither tracks nor ignores that tools fill, as lines for .gitignore. Each of `untracked` ends
 /// with a slash where it is a folder.
@@ -72,6 +77,39 @@ fn folder_of(file: &str) -> Option<&str> {
     let ends = file.match_indices('/').map(|(end, _)| &file[..end]);
     let is_filled = |folder: &&str| NAMES.contains(&folder.rsplit('/').next().unwrap_or(folder));
     ends.into_iter().find(is_filled)
+}
+
+/// Returns the folders that only tools fill among those that these files lie in, each with how many of the files.
+pub fn filled(files: &[String]) -> BTreeMap<&str, usize> {
+    let environments = files
+        .iter()
+        .filter_map(|it| it.strip_suffix(OF_ENVIRONMENT));
+    let environments: BTreeSet<&str> = environments.collect();
+    let is_filled = |folder: &str| {
+        let name = folder.rsplit('/').next().unwrap_or(folder);
+        NAMES.contains(&name) && !SHARED.contains(&name) || environments.contains(folder)
+    };
+    let mut found = BTreeMap::new();
+    for file in files {
+        let mut around = file.match_indices('/').map(|(end, _)| &file[..end]);
+        if let Some(folder) = around.find(|folder| is_filled(folder)) {
+            *found.entry(folder).or_insert(0) += 1;
+        }
+    }
+    found
+}
+
+/// Returns the words on such folders that a change commits.
+pub fn committed(folders: &BTreeMap<&str, usize>) -> String {
+    let named = |(folder, count): (&&str, &usize)| {
+        let files = text::count(*count, "file");
+        text::clean_line(&format!("{folder}/ ({files})"))
+    };
+    let named: Vec<String> = folders.iter().map(named).collect();
+    format!(
+        "the change commits what tools made, which git had better ignore: {}",
+        text::some_of(&named, NAMED)
+    )
 }
 
 /// Returns the words on folders that git does not ignore, as lines for .gitignore.
@@ -141,6 +179,26 @@ mod tests {
     fn files_are_of_the_outermost_folder_that_tools_fill() {
         let files = ["target/debug/build/x", "a/dist/y", "src/build.rs", "target"];
         assert_eq!(folders_of(files.into_iter()), ["target/", "a/dist/"]);
+    }
+
+    #[test]
+    fn folders_that_only_tools_fill_are_counted_by_their_outermost() {
+        let files = [
+            "node_modules/a/dist/x.js",
+            "node_modules/b/node_modules/c/y.js",
+            "env/pyvenv.cfg",
+            "env/bin/python",
+            "dist/index.js",
+            "src/env/a.py",
+        ];
+        let files = files.map(str::to_owned);
+        let filled = filled(&files);
+        let expected = [("env", 2), ("node_modules", 2)];
+        assert_eq!(filled.clone().into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(
+            committed(&filled),
+            "the change commits what tools made, which git had better ignore: env/ (2 files), node_modules/ (2 files)"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::effects::repo::Head;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::Change;
+use crate::model::output;
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
@@ -114,6 +115,7 @@ impl Workspace<'_> {
                 some_of(&changed.links_out)
             ));
         }
+        left.notes.extend(self.note_filled(start, &changed.files)?);
         change.is_made = !changed.files.is_empty();
         let commits = self
             .repo
@@ -135,6 +137,19 @@ impl Workspace<'_> {
             after_agent: start.kept.look_after_agent(&self.repo.root),
             position: Some(self.position(start)?),
         })
+    }
+
+    /// Names new folders in a commit that only tools fill: few want them there, and an agent's `git add -A` is soon made.
+    fn note_filled(&self, start: &Start, files: &[String]) -> Result<Option<String>> {
+        let mut filled = output::filled(files);
+        let mut known = Vec::new();
+        for folder in filled.keys() {
+            if self.repo.is_folder(&start.tree, folder.as_bytes())? {
+                known.push(*folder);
+            }
+        }
+        filled.retain(|folder, _| !known.contains(folder));
+        Ok((!filled.is_empty()).then(|| output::committed(&filled)))
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
