@@ -1177,26 +1177,31 @@ fn a_file_that_a_program_loads_and_saves_is_not_lost_where_the_changed_program_w
 }
 
 #[test]
-fn a_file_that_a_person_made_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it()
+fn what_a_person_made_or_saved_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it()
  {
-    for (agent, result) in [
+    let cases = [
         ("touch a", "improved"),
         ("touch a; git rm -q b", "regressed"),
-    ] {
-        for flags in [&[][..], &["--skip-baseline"]] {
-            let repo = TestRepo::with_goals(
-                "  - {id: a, description: d, check: 'test -e $OUT/made || { echo precious >notes; touch $OUT/made; }; sh runner && test -e a', weight: 5}
+    ]
+    .into_iter()
+    .flat_map(|case| [(case, &[][..]), (case, &["--skip-baseline"])])
+    .flat_map(|case| [(case, None), (case, Some("old words\n"))]);
+    for (((agent, result), flags), earlier) in cases {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, check: 'test -e $OUT/made || { echo precious >notes; touch $OUT/made; }; sh runner && test -e a', weight: 5}
   - {id: b, description: d, check: test -e b, weight: 5}\n",
-            )
-            .with_out();
-            repo.write("runner", ". ./code\n");
-            repo.write("code", "true\n");
-            repo.write("b", "");
-            repo.commit_all("code");
-            repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
-            repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
-            assert_precious(&repo, result);
+        )
+        .with_out();
+        repo.write("runner", ". ./code\n");
+        repo.write("code", "true\n");
+        repo.write("b", "");
+        repo.commit_all("code");
+        if let Some(earlier) = earlier {
+            repo.write("notes", earlier);
         }
+        repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
+        repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
+        assert_precious(&repo, result);
     }
 }
 
@@ -1226,30 +1231,6 @@ fn what_a_person_saved_while_goals_were_measured_is_put_back_where_an_agent_wrot
             assert!(kept.values().any(is_agents), "{agent} {flags:?}: {kept:?}");
             let said = "untracked files put back: notes";
             assert!(text(&repo).contains(said), "{}", text(&repo));
-        }
-    }
-}
-
-#[test]
-fn what_a_person_saved_while_goals_were_measured_is_not_lost_where_changed_code_writes_over_it() {
-    for (agent, result) in [
-        ("touch a", "improved"),
-        ("touch a; git rm -q b", "regressed"),
-    ] {
-        for flags in [&[][..], &["--skip-baseline"]] {
-            let repo = TestRepo::with_goals(
-                "  - {id: a, description: d, check: 'test -e $OUT/made || { echo precious >notes; touch $OUT/made; }; sh runner && test -e a', weight: 5}
-  - {id: b, description: d, check: test -e b, weight: 5}\n",
-            )
-            .with_out();
-            repo.write("runner", ". ./code\n");
-            repo.write("code", "true\n");
-            repo.write("b", "");
-            repo.commit_all("code");
-            repo.write("notes", "old words\n");
-            repo.agent_does(&[&format!("{agent}; echo 'echo x >notes' >code")]);
-            repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
-            assert_precious(&repo, result);
         }
     }
 }

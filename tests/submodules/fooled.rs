@@ -407,7 +407,11 @@ fn nor_does_it_in_a_copy() {
 
 /// The same with submodules in its copies, too.
 fn prepared() -> TestRepo {
-    let repo = repository();
+    prepare(repository())
+}
+
+/// Has submodules set up in copies.
+fn prepare(repo: TestRepo) -> TestRepo {
     let goals = repo.read("GOALS.yaml");
     let settings =
         "evolve:\n  prepare: git -c protocol.file.allow=always submodule update --init\n";
@@ -494,13 +498,7 @@ fn nor_does_what_an_agent_puts_beside_their_files_in_a_copy() {
 fn what_checks_make_in_a_submodule_of_a_copy_costs_no_agent_its_work_that_runs_them_too() {
     let repo = repository();
     want(&repo, "date +%N >sub/last.log; test -e x");
-    let goals = repo.read("GOALS.yaml");
-    let update = "git -c protocol.file.allow=always submodule update --init";
-    repo.write(
-        "GOALS.yaml",
-        &format!("evolve:\n  prepare: {update}\n{goals}"),
-    );
-    repo.commit_all("settings");
+    let repo = prepare(repo);
     let tool = "mkdir -p sub/__pycache__; echo built >sub/__pycache__/s.pyc";
     repo.agent_does(&[&format!("echo >x; date +%N >sub/last.log; {tool}")]);
     let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
@@ -517,13 +515,7 @@ fn what_checks_make_in_a_submodule_of_a_copy_costs_no_agent_its_work_that_runs_t
 fn more_than_the_quarantine_should_be_filled_with_has_the_cycle_undone() {
     let repo = repository();
     want(&repo, "test -e x");
-    let goals = repo.read("GOALS.yaml");
-    let update = "git -c protocol.file.allow=always submodule update --init";
-    repo.write(
-        "GOALS.yaml",
-        &format!("evolve:\n  prepare: {update}\n{goals}"),
-    );
-    repo.commit_all("settings");
+    let repo = prepare(repo);
     repo.agent_does(&["echo >x; truncate -s 65M sub/large"]);
     let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(repo.newest()["result"], "regressed", "{}", run.stdout);
