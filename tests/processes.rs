@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use crate::harness::{
-    Run, TestRepo, assert_gone, finish, is_alive, pid_in, signal, signal_pid, wait_until,
+    Run, TestRepo, assert_gone, files_below, finish, is_alive, pid_in, signal, signal_pid,
+    wait_until,
 };
 
 /// Says that it is there, and would sleep far longer than any test may take.
@@ -310,12 +311,12 @@ fn an_exit_code_that_means_cannot_execute_counts_wherever_it_comes_from() {
 
 /// Starts a loop in a group of its own, as a terminal does, and brings it to the middle of an undo.
 fn come_to_undo(repo: &TestRepo) -> Child {
-    come_to_undo_of(repo, "echo broken >tracked; touch a")
+    come_to_undo_of(repo, &["echo broken >tracked; touch a"])
 }
 
-/// The same with what an agent does.
-fn come_to_undo_of(repo: &TestRepo, script: &str) -> Child {
-    repo.agent_does(&[script]);
+/// The same with what agents do.
+fn come_to_undo_of(repo: &TestRepo, scripts: &[&str]) -> Child {
+    repo.agent_does(scripts);
     let path = with_git(repo, HOLD_UNDO);
     let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
     command
@@ -356,26 +357,28 @@ fn a_signal_to_the_whole_group_in_mid_undo_lets_the_undo_finish() {
 }
 
 #[test]
-fn what_a_person_saved_while_goals_were_measured_is_not_lost_where_the_undo_is_killed() {
-    let saves = "test -e $OUT/saved || { echo saved >notes; touch $OUT/saved; }; test -e a";
+fn what_a_person_saved_twice_while_goals_were_measured_is_not_lost_where_the_undo_is_killed() {
+    let saves = "for n in 1 2; do test -e $OUT/saved$n || { echo saved $n >notes; touch $OUT/saved$n; break; }; done";
     let repo = TestRepo::with_goals(&format!(
-        "  - {{id: a, description: d, check: '{saves}', weight: 5}}
+        "  - {{id: b, description: d, check: '{saves}; test -e b', weight: 9}}
+  - {{id: a, description: d, check: test -e a, weight: 5}}
   - {{id: t, description: d, check: '! grep -q broken tracked', weight: 5}}\n"
     ))
     .with_out();
     repo.write("tracked", "begun\n");
     repo.commit_all("tracked");
     repo.write("notes", "first\n");
-    let child = come_to_undo_of(&repo, "echo broken >tracked; touch a; echo agents >notes");
+    let bad = "echo broken >tracked; touch a; echo agents >notes";
+    let child = come_to_undo_of(&repo, &["touch b", bad]);
     let git = pid_in(&repo.out("undoing"));
     crash(child);
     fs::write(repo.out("go"), "").unwrap();
     wait_until("the lock is free", || is_lock_free(&repo));
     assert!(!is_alive(git));
     repo.cycle("true").expect(0);
-    assert_eq!(repo.each("result")[0], "interrupted");
-    let kept = repo.quarantined();
-    let is_saved = |(_, bytes): &(u32, Vec<u8>)| bytes == b"saved\n";
+    assert_eq!(repo.each("result")[..2], ["improved", "interrupted"]);
+    let kept = files_below(&repo.private().join("quarantine"));
+    let is_saved = |(_, bytes): &(u32, Vec<u8>)| bytes == b"saved 2\n";
     assert!(kept.values().any(is_saved), "{kept:?}");
 }
 
