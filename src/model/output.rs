@@ -13,7 +13,7 @@ const NAMED: usize = 5;
 pub const MOVED: &str = "moved out of the way: ";
 
 /// What they are called, whoever makes them.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 29] = [
     "target",
     "node_modules",
     ".venv",
@@ -22,9 +22,22 @@ const NAMES: [&str; 16] = [
     ".pytest_cache",
     ".mypy_cache",
     ".ruff_cache",
+    ".hypothesis",
+    ".import_linter_cache",
     ".tox",
+    ".nox",
+    ".pixi",
+    ".eggs",
     ".gradle",
     ".next",
+    ".nuxt",
+    ".svelte-kit",
+    ".turbo",
+    ".parcel-cache",
+    ".dart_tool",
+    ".zig-cache",
+    ".terraform",
+    ".direnv",
     "dist",
     "build",
     "coverage",
