@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::cycle::attempt::Attempt;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::Phase;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Merged;
 use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_of};
 use crate::error::Result;
@@ -58,8 +59,11 @@ pub async fn land(
         let user = Workspace {
             repo: &isolation.user,
         };
-        match session.with_settings_held(start.cycle, || user.land(&landing))? {
-            Landed::Done => {
+        let mut quarantine = Quarantine::of(&isolation.user.private, &start.session, start.cycle);
+        let land = || user.land(&landing, &mut quarantine);
+        match session.with_settings_held(start.cycle, land)? {
+            Landed::Done(notes) => {
+                stock.notes.extend(notes);
                 progress.kept_off.clear();
                 isolation.forget_work(start)?;
                 return Ok((verdict, None));

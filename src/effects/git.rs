@@ -159,6 +159,8 @@ pub struct Git {
     bounds: Arc<Mutex<Option<Arc<Bounds>>>>,
     /// What it writes need not outlast a crash of the machine.
     is_passing: bool,
+    /// Variables that it has beside those of all calls.
+    own: Vec<(&'static str, PathBuf)>,
 }
 
 /// What holds git back.
@@ -211,6 +213,7 @@ impl Git {
             users: Arc::default(),
             bounds: Arc::default(),
             is_passing: false,
+            own: Vec::new(),
         }
     }
 
@@ -222,6 +225,7 @@ impl Git {
             users: self.users.clone(),
             bounds: self.bounds.clone(),
             is_passing: self.is_passing,
+            own: self.own.clone(),
         }
     }
 
@@ -233,7 +237,15 @@ impl Git {
             users: self.users.clone(),
             bounds: self.bounds.clone(),
             is_passing: self.is_passing,
+            own: self.own.clone(),
         }
+    }
+
+    /// The same git with a variable of its own, such as that for another index.
+    pub fn with(&self, name: &'static str, value: &Path) -> Git {
+        let mut git = self.elsewhere(&self.root);
+        git.own.push((name, value.to_owned()));
+        git
     }
 
     /// The same git where what it writes is made anew after a crash of the machine: it does not wait for the disk.
@@ -293,7 +305,7 @@ impl Git {
 
     /// Returns the program and all arguments of a call with these, for who starts it otherwise; `variables` go with it.
     pub fn words<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<OsString> {
-        let mut words = without_foreign();
+        let mut words = without_foreign(&self.own);
         words.push(program::git().to_owned());
         let settings = self.settings().into_iter();
         words.extend(settings.flat_map(|setting| ["-c".into(), setting]));
@@ -307,6 +319,8 @@ impl Git {
             .map(|(name, value)| (name.into(), value.into()))
             .to_vec();
         variables.push((CEILING.into(), self.ceiling().into()));
+        let own = self.own.iter();
+        variables.extend(own.map(|(name, value)| (OsString::from(name), value.into())));
         if let Some(folder) = self.users.get() {
             variables.push(("GIT_CONFIG_GLOBAL".into(), folder.join("config").into()));
             variables.extend(NO_SYSTEM.map(|name| (name.into(), "1".into())));
@@ -491,13 +505,18 @@ impl Git {
     }
 }
 
-/// Returns the words that go before a program which is to have none of these variables.
-fn without_foreign() -> Vec<OsString> {
+/// Returns the words that go before a program which is to have none of these variables, but those that are its own.
+fn without_foreign(own: &[(&str, PathBuf)]) -> Vec<OsString> {
     let mut words = Vec::new();
-    let foreign = foreign();
+    let is_own = |name: &&OsString| own.iter().any(|(own, _)| name.as_os_str() == *own);
+    let foreign: Vec<_> = foreign().iter().filter(|name| !is_own(name)).collect();
     if !foreign.is_empty() {
         words.push(program::env().to_owned());
-        words.extend(foreign.iter().flat_map(|name| ["-u".into(), name.clone()]));
+        words.extend(
+            foreign
+                .iter()
+                .flat_map(|name| ["-u".into(), (*name).clone()]),
+        );
     }
     words
 }

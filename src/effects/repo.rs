@@ -50,7 +50,7 @@ pub use reach::Remembered;
 pub use refs::SYMBOLIC;
 pub use revert::Without;
 pub use tracked::{Indexed, Tracked};
-pub use trees::{Difference, Entry, hash_blob};
+pub use trees::{Difference, Entry, hash_blob, hash_file};
 pub use whole::Standing;
 
 /// The mode of a submodule in a tree.

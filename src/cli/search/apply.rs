@@ -145,16 +145,24 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let applied = apply::apply(&site, &lineage, (attempt, &message), &target).await;
     site.remove_slots(&Slots::OF_APPLY);
     match applied {
-        Ok(Applied { commit, held }) => Ok(Done {
+        Ok(Applied {
+            commit,
+            held,
+            notes,
+        }) => Ok(Done {
             words: format!(
-                "attempt {attempt} is on {branch} as {0}\n{2}{3}hint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",
+                "attempt {attempt} is on {branch} as {0}\n{2}{3}{4}hint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",
                 short(&commit),
                 match target.is_new {
                     true => format!("git branch -D {}", text::shell_word(branch.as_bytes())),
                     false => "git reset --keep HEAD~1".to_owned(),
                 },
                 gates_again(&site.request.gates),
-                measured_again(&lineage, attempt, &held)
+                measured_again(&lineage, attempt, &held),
+                notes
+                    .iter()
+                    .map(|note| format!("note: {}\n", text::clean_line(note)))
+                    .collect::<String>()
             ),
             exit_code: 0,
         }),

@@ -89,7 +89,7 @@ fn is_verified_by(supervisor: &Supervisor, job: &Job, call: &str) -> Result<bool
 }
 
 fn job(arguments: Vec<OsString>, timeout: Duration, mark: String) -> Job {
-    let mut argv = without_foreign();
+    let mut argv = without_foreign(&[]);
     argv.push(program::git().to_owned());
     argv.extend(arguments);
     Job {

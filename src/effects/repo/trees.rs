@@ -1,6 +1,7 @@
 //! Trees and blobs: what differs between two, what content is, and trees built with another ledger. No ref is touched.
 
 use std::cmp::Ordering;
+use std::path::Path;
 
 use git2::{FileMode, ObjectType, Oid};
 
@@ -454,6 +455,12 @@ pub fn hash_blob(bytes: &[u8]) -> String {
     Oid::hash_object(ObjectType::Blob, bytes)
         .map(|id| id.to_string())
         .unwrap_or_default()
+}
+
+/// Returns the id that a file has as it is, however large; none if it cannot be read.
+pub fn hash_file(file: &Path) -> Option<String> {
+    let id = Oid::hash_file(ObjectType::Blob, file).ok()?;
+    Some(id.to_string())
 }
 
 fn file_mode(mode: u32) -> FileMode {

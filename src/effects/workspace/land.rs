@@ -1,6 +1,9 @@
 //! Landing: a change that was kept in a slot is taken to the user's branch, and to the user's working tree if that branch is
 //! checked out there. The branch moves first, by compare-and-swap, then the files follow; each step can be done again after
-//! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all.
+//! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all, and what comes while
+//! the files follow stays (`placing`).
+
+mod placing;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,9 +16,12 @@ use serde::{Deserialize, Serialize};
 use super::Workspace;
 use super::undo::put_back::Changed;
 use crate::effects::files::{self, is_beneath};
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
+use crate::model::text;
+use placing::{Begun, Placing};
 
 /// A move of the user's branch that has been decided; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +37,8 @@ pub struct Landing {
 /// What a landing came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landed {
-    /// The change is on the branch.
-    Done,
+    /// The change is on the branch. What of the user's stayed, or is in the quarantine, is told.
+    Done(Vec<String>),
     /// Somebody moved the branch in the meantime; nothing was done. None if it is gone.
     Moved(Option<String>),
     /// These files, which no commit holds as they are, are in the way; nothing was done.
@@ -45,7 +51,7 @@ pub enum Landed {
 
 impl Workspace<'_> {
     /// Takes a change to its branch, and the working tree along if the branch is checked out here.
-    pub fn land(&self, landing: &Landing) -> Result<Landed> {
+    pub fn land(&self, landing: &Landing, quarantine: &mut Quarantine) -> Result<Landed> {
         let now = self.repo.resolve(&landing.branch)?;
         if now.as_ref() != Some(&landing.from) {
             return Ok(Landed::Moved(now));
@@ -72,45 +78,103 @@ impl Workspace<'_> {
                 "the branch is checked out in {elsewhere}"
             )));
         }
-        let note = "evolve: a kept change";
-        if !self
-            .repo
-            .move_ref(&landing.branch, &landing.from, &landing.to, note)?
-        {
+        let move_ref = || {
+            let note = "evolve: a kept change";
+            let repo = self.repo;
+            repo.move_ref(&landing.branch, &landing.from, &landing.to, note)
+        };
+        if !is_checked_out {
+            return match move_ref()? {
+                true => Ok(Landed::Done(Vec::new())),
+                false => Ok(Landed::Moved(self.repo.resolve(&landing.branch)?)),
+            };
+        }
+        let content = self.landed_content(landing)?;
+        let placing = match Placing::begin(self, &landing.to, content.clone(), quarantine)? {
+            Begun::Ready(placing) => placing,
+            Begun::Locked(lock) => return Ok(Landed::Locked(vec![lock.display().to_string()])),
+            Begun::InTheWay(paths) => {
+                return Ok(Landed::InTheWay(paths.iter().map(text::path).collect()));
+            }
+        };
+        // Somebody may have gone to another branch before the index was locked.
+        if !self.is_checked_out(&landing.branch)? {
+            return Ok(Landed::Busy(
+                "another branch was just checked out".to_owned(),
+            ));
+        }
+        if !move_ref()? {
             return Ok(Landed::Moved(self.repo.resolve(&landing.branch)?));
         }
-        if is_checked_out {
-            self.bring_along(&self.landed_content(landing)?, &landing.to)?;
-        }
-        Ok(Landed::Done)
+        let stayed = placing.carry_out(&landing.from, quarantine)?;
+        self.update_submodules(&content)?;
+        Ok(Landed::Done(told(&stayed, quarantine)))
     }
 
     /// Completes a landing after a crash, if the branch had been moved; says whether it had. What the user changed since stays
     /// as it is.
-    pub fn complete_landing(&self, landing: &Landing) -> Result<bool> {
+    pub fn complete_landing(
+        &self,
+        landing: &Landing,
+        quarantine: &mut Quarantine,
+    ) -> Result<Option<Vec<String>>> {
         let Some(now) = self.repo.resolve(&landing.branch)? else {
-            return Ok(false);
+            return Ok(None);
         };
         // A branch that has a commit keeps it: one that is gone never was on it.
         let is_there = self.repo.find_object(&landing.to)?;
         let has_landed = is_there && self.repo.descends(&now, &landing.to)?;
-        if has_landed && self.is_checked_out(&landing.branch)? {
-            let since = self.changed_since(landing, &now)?;
-            let (mut content, mut edited) = (Vec::new(), Vec::new());
-            for one in self.landed_content(landing)? {
-                if since.contains(&one.path) {
-                    continue;
-                }
-                match self.is_as_known(&one)? {
-                    true => content.push(one),
-                    false => edited.push(one),
-                }
-            }
-            self.bring_along(&content, &landing.to)?;
-            // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
-            self.stage_as_landed(edited)?;
+        if !has_landed || !self.is_checked_out(&landing.branch)? {
+            return Ok(has_landed.then(Vec::new));
         }
-        Ok(has_landed)
+        let since = self.changed_since(landing, &now)?;
+        let (mut content, mut edited) = (Vec::new(), Vec::new());
+        for one in self.landed_content(landing)? {
+            if since.contains(&one.path) {
+                continue;
+            }
+            match self.is_as_known(&one)? {
+                true => content.push(one),
+                false => edited.push(one),
+            }
+        }
+        let (content, staged): (Vec<_>, Vec<_>) = self.with_entries_of(content)?;
+        // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
+        self.stage_as_landed(edited)?;
+        let placing = match Placing::begin(self, &landing.to, content.clone(), quarantine)? {
+            Begun::Ready(placing) => placing,
+            Begun::Locked(lock) => {
+                return Err(
+                    Error::unsafe_repo(format!("another git holds {}", lock.display())).hint(
+                        "let it end, or remove that file if none is at work; then run evolve again",
+                    ),
+                );
+            }
+            Begun::InTheWay(paths) => {
+                let paths: Vec<String> = paths.iter().map(text::path).collect();
+                return Err(Error::unsafe_repo(format!(
+                    "a kept change is on {}, and its files cannot follow: {}",
+                    landing.branch,
+                    text::some_of(&paths, SHOWN)
+                ))
+                .hint("make their folders writable, and run evolve again"));
+            }
+        };
+        let mut stayed = placing.carry_out(&landing.from, quarantine)?;
+        self.update_submodules(&content)?;
+        stayed.extend(staged.into_iter().map(|one| one.path));
+        Ok(Some(told(&stayed, quarantine)))
+    }
+
+    /// Parts those whose index entries are of the change from those of which somebody has staged something else since.
+    fn with_entries_of(
+        &self,
+        content: Vec<Difference>,
+    ) -> Result<(Vec<Difference>, Vec<Difference>)> {
+        let other = placing::staged_otherwise(&self.repo.git, &content)?;
+        Ok(content
+            .into_iter()
+            .partition(|one| !other.contains(&one.path)))
     }
 
     /// Makes the index entries of these paths what has landed, where they are still what was there before; the files stay.
@@ -271,19 +335,19 @@ impl Workspace<'_> {
             Ok(_) => Ok(Some(String::new())),
         }
     }
-
-    /// Makes files and index entries of these paths what a commit has.
-    fn bring_along(&self, content: &[Difference], to: &str) -> Result<()> {
-        let root = &self.repo.root;
-        for one in content.iter().filter(|one| one.new.is_none()) {
-            let file = root.join(OsStr::from_bytes(&one.path));
-            let is_file = fs::symlink_metadata(&file).is_ok_and(|meta| !meta.is_dir());
-            if is_file && is_beneath(root, &one.path) {
-                fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?;
-            }
-            self.remove_empty_folders(&one.path);
-        }
-        self.write_files(to, content)?;
-        self.update_submodules(content)
-    }
 }
+
+/// Says what of the user's stayed, and what went to the quarantine.
+fn told(stayed: &[Vec<u8>], quarantine: &Quarantine) -> Vec<String> {
+    let stayed: Vec<String> = stayed.iter().map(text::path).collect();
+    let words = (!stayed.is_empty()).then(|| {
+        format!(
+            "saved while the change came to the branch, and left as saved: {}",
+            text::some_of(&stayed, SHOWN)
+        )
+    });
+    words.into_iter().chain(quarantine.notes()).collect()
+}
+
+/// How many paths are named.
+const SHOWN: usize = 10;

@@ -20,6 +20,7 @@ use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
 use crate::effects::files::is_beneath;
+use crate::effects::git::Git;
 use crate::effects::guard::held;
 use crate::effects::keep::{clear_way, from_hex, to_hex};
 use crate::effects::parallel::side_by_side;
@@ -378,6 +379,11 @@ impl Workspace<'_> {
 
     /// Sets the index entries of these paths to what the new tree has, without touching the files.
     pub(super) fn reset_index(&self, differences: &[Difference]) -> Result<()> {
+        self.set_entries(&self.repo.git, differences)
+    }
+
+    /// The same in the index that this git has.
+    pub(super) fn set_entries(&self, git: &Git, differences: &[Difference]) -> Result<()> {
         let mut input = Vec::new();
         for one in differences {
             let line = match &one.new {
@@ -391,9 +397,7 @@ impl Workspace<'_> {
         if input.is_empty() {
             return Ok(());
         }
-        self.repo
-            .git
-            .run_with(&["update-index", "-z", "--index-info"], &input)
+        git.run_with(&["update-index", "-z", "--index-info"], &input)
             .map(|_| ())
     }
 

@@ -4,6 +4,7 @@ use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::isolation::{Isolation, lent};
 use crate::effects::journal::{Journal, JournalFile, Phase};
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
@@ -20,8 +21,14 @@ pub fn settle(
     Workspace { repo }.clear_locks(start)?;
     let cycle = journal.cycle;
     let is_decided = journal.phase == Phase::Recording;
+    let mut record = record.clone();
     let has_landed = match &journal.landing {
-        Some(landing) => Workspace { repo }.complete_landing(landing)?,
+        Some(landing) => {
+            let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
+            let landed = Workspace { repo }.complete_landing(landing, &mut quarantine)?;
+            record.notes.extend(landed.iter().flatten().cloned());
+            landed.is_some()
+        }
         None => is_decided,
     };
     if has_landed {
@@ -29,11 +36,10 @@ pub fn settle(
             repo.remove_ref(&start.work_ref())?;
         }
         let said = format!("the record of cycle {cycle}, whose session died, was completed");
-        return Ok((record.clone(), said));
+        return Ok((record, said));
     }
     let provisions = journal.slot.clone().unwrap_or_default();
     let work = rescue(repo, start, provisions)?;
-    let mut record = record.clone();
     record.timestamp = crate::effects::clock::timestamp();
     record.result = CycleResult::Interrupted;
     record.reason = Some("the session died in mid-cycle".to_owned());

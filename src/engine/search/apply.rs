@@ -2,6 +2,7 @@
 //! (rule S8).
 
 use crate::effects::files;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Merged, Repo};
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::search::store::Store;
@@ -35,6 +36,9 @@ pub struct Target {
     pub is_new: bool,
 }
 
+/// What the quarantine of what an attempt took the place of is called.
+const QUARANTINE: &str = "search-apply";
+
 /// An attempt that is on its branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
@@ -42,6 +46,8 @@ pub struct Applied {
     pub commit: String,
     /// How the merged result was measured.
     pub held: Held,
+    /// What of the user's stayed as it was, or is in the quarantine.
+    pub notes: Vec<String>,
 }
 
 /// How a merged result was measured before it went to the branch.
@@ -105,10 +111,11 @@ pub async fn apply(
         }
     };
     let held = hold_against_tip(site, lineage, (id, &merged), target).await?;
-    land(site, target, &merged)?;
+    let notes = land(site, target, &merged)?;
     Ok(Applied {
         commit: merged,
         held,
+        notes,
     })
 }
 
@@ -240,10 +247,11 @@ fn lost(why: String) -> Cut {
 
 /// Moves the branch, and the checkout with it. What is about to be done is written down first, so that a crash half way is
 /// completed by the next start.
-fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
+fn land(site: &Site, target: &Target, merged: &str) -> Result<Vec<String>> {
     let user = &site.user;
     if target.is_new {
-        return user.make_ref(&target.branch, merged, "evolve: an attempt of a search");
+        user.make_ref(&target.branch, merged, "evolve: an attempt of a search")?;
+        return Ok(Vec::new());
     }
     let landing = Landing {
         branch: target.branch.clone(),
@@ -253,11 +261,12 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
     let told = serde_json::to_vec(&landing).expect("BUG: a landing is always JSON");
     let file = Store::applying(&user.private);
     files::replace(&file, &told)?;
-    let landed = Workspace { repo: user }.land(&landing)?;
+    let mut quarantine = Quarantine::of(&user.private, QUARANTINE, 1);
+    let landed = Workspace { repo: user }.land(&landing, &mut quarantine)?;
     files::remove(&file)?;
     let mut hint = "nothing was changed; run `evolve search apply` again";
     let (kind, why) = match landed {
-        Landed::Done => return Ok(()),
+        Landed::Done(notes) => return Ok(notes),
         Landed::Moved(_) => (
             Kind::Human,
             "somebody committed while it was measured".to_owned(),
@@ -302,7 +311,10 @@ pub fn recover(user: &Repo) -> Result<Recovered> {
         let workspace = Workspace { repo: user };
         let began = files::seconds_of(&file)?;
         recovered.words = workspace.clear_locks_of(&[&landing.branch], began)?;
-        recovered.has_landed = workspace.complete_landing(&landing)?;
+        let mut quarantine = Quarantine::of(&user.private, QUARANTINE, 1);
+        let landed = workspace.complete_landing(&landing, &mut quarantine)?;
+        recovered.has_landed = landed.is_some();
+        recovered.words.extend(landed.unwrap_or_default());
         if recovered.has_landed {
             let to = &landing.to;
             let words = format!("completed: what was being applied is on the branch ({to})");

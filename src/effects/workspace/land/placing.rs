@@ -1,0 +1,452 @@
+//! Takes files of a commit to the user's working tree while the user may save some of them. What is written is made ready aside, and
+//! changes places with what stands there; what that was is looked at only then, when nobody writes to it by its name any more, and
+//! where it is not what it should have been it goes back. The index is locked from before the last look until it has what the files
+//! have: nobody commits half of it.
+
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Result as IoResult};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
+use rustix::io::Errno;
+
+use crate::effects::files::{self, is_beneath};
+use crate::effects::git::{Git, may_refuse};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{Difference, Entry, hash_blob, hash_file};
+use crate::effects::workspace::undo::put_back::Changed;
+use crate::effects::workspace::{Workspace, ended};
+use crate::error::{Error, Result};
+
+/// The folder in the private one in which files are made ready.
+const FOLDER: &str = "landing";
+/// How long the lock of another git on the index is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a file is tried to be put where another one comes and goes.
+const TRIES: usize = 5;
+
+/// Files of a commit that are ready to take their places.
+pub struct Placing<'a> {
+    workspace: &'a Workspace<'a>,
+    /// What of the content changes, without submodules.
+    content: Vec<Difference>,
+    /// The folder of all that follows.
+    folder: PathBuf,
+    /// Has the same lock as git.
+    _lock: IndexLock,
+}
+
+/// What making ready came to.
+pub enum Begun<'a> {
+    /// All is ready.
+    Ready(Placing<'a>),
+    /// Another git holds this lock.
+    Locked(PathBuf),
+    /// These paths have something else in the index by now, or lie where this user may not write.
+    InTheWay(Vec<Vec<u8>>),
+}
+
+/// The lock on the index, as git has it.
+struct IndexLock(PathBuf);
+
+impl IndexLock {
+    /// Takes the lock; the path of it where another git does not let go of it.
+    fn take(git_dir: &Path) -> Result<std::result::Result<IndexLock, PathBuf>> {
+        let lock = git_dir.join("index.lock");
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match OpenOptions::new().write(true).create_new(true).open(&lock) {
+                Ok(_) => return Ok(Ok(IndexLock(lock))),
+                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                    return Err(Error::io("create", &lock, cause));
+                }
+                Err(_) if Instant::now() >= until => return Ok(Err(lock)),
+                Err(_) => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl<'a> Placing<'a> {
+    /// Makes the files ready that a commit has of these; nothing in the tree changes yet.
+    pub fn begin(
+        workspace: &'a Workspace<'a>,
+        to: &str,
+        mut content: Vec<Difference>,
+        quarantine: &mut Quarantine,
+    ) -> Result<Begun<'a>> {
+        let is_module = |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| !it.is_file());
+        content.retain(|one| !is_module(&one.old) && !is_module(&one.new));
+        let repo = workspace.repo;
+        let folder = repo.private.join(FOLDER);
+        let lock = match IndexLock::take(repo.git_dir())? {
+            Ok(lock) => lock,
+            Err(held) => return Ok(Begun::Locked(held)),
+        };
+        let placing = Placing {
+            workspace,
+            content,
+            folder,
+            _lock: lock,
+        };
+        let git = &repo.git;
+        let mut in_the_way = staged_otherwise(git, &placing.content)?;
+        in_the_way.extend(placing.shut());
+        if !in_the_way.is_empty() {
+            return Ok(Begun::InTheWay(in_the_way));
+        }
+        placing.rescue(quarantine)?;
+        placing.make_ready(to)?;
+        Ok(Begun::Ready(placing))
+    }
+
+    fn ready(&self, path: &[u8]) -> PathBuf {
+        self.folder.join("ready").join(OsStr::from_bytes(path))
+    }
+
+    fn target(&self, path: &[u8]) -> PathBuf {
+        self.workspace.repo.root.join(OsStr::from_bytes(path))
+    }
+
+    /// Returns git with the index as it will be.
+    fn git(&self) -> Git {
+        let index = self.folder.join("index");
+        self.workspace.repo.git.with("GIT_INDEX_FILE", &index)
+    }
+
+    /// Returns the paths that lie in folders to which this user may not write.
+    fn shut(&self) -> impl Iterator<Item = Vec<u8>> {
+        let is_shut = |one: &&Difference| {
+            let file = self.target(&one.path);
+            let around = file.ancestors().skip(1).find(|folder| folder.exists());
+            around.is_some_and(|folder| access(folder, Access::WRITE_OK).is_err())
+        };
+        let shut = self.content.iter().filter(is_shut);
+        shut.map(|one| one.path.clone())
+    }
+
+    /// Takes what a crash left in the folder away: what is in no object of git may be somebody's only copy.
+    fn rescue(&self, quarantine: &mut Quarantine) -> Result<()> {
+        let ready = self.folder.join("ready");
+        let mut folders = vec![ready.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let Ok(meta) = path.symlink_metadata() else {
+                    continue;
+                };
+                if meta.is_dir() {
+                    folders.push(path);
+                } else if let Some(id) = raw_id(&path)
+                    && !self.workspace.repo.find_object(&id)?
+                {
+                    let below = path.strip_prefix(&ready).unwrap_or(&path);
+                    quarantine.take_from(&ready, below, below)?;
+                }
+            }
+        }
+        self.clear()
+    }
+
+    fn clear(&self) -> Result<()> {
+        match files::remove_all(&self.folder) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                Err(Error::io("remove", &self.folder, cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the index what it will be, and writes the files aside.
+    fn make_ready(&self, to: &str) -> Result<()> {
+        let repo = self.workspace.repo;
+        files::make_folder(&self.folder)?;
+        let index = repo.git_dir().join("index");
+        if index.exists() {
+            files::copy_unsynced(&index, &self.folder.join("index"))
+                .map_err(|cause| Error::io("copy", &index, cause))?;
+        }
+        let mut git = self.git();
+        self.workspace.set_entries(&git, &self.content)?;
+        // Git goes by those in the tree, which are not those of the commit yet.
+        let is_attributes = |one: &Difference| {
+            one.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
+        };
+        if self.content.iter().any(is_attributes) {
+            git = git.with("GIT_ATTR_SOURCE", Path::new(to));
+        }
+        let wanted = self.content.iter().filter(|one| one.new.is_some());
+        let wanted: Vec<Vec<u8>> = wanted.map(|one| one.path.clone()).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let mut prefix = OsStr::new("--prefix=").to_owned();
+        prefix.push(self.ready(b""));
+        let arguments = ["checkout-index", "-z", "--stdin"].map(OsStr::new);
+        let arguments = [&arguments[..], &[&prefix]].concat();
+        git.run_with(&arguments, &ended(&wanted)).map(drop)
+    }
+
+    /// Has the files take their places, and the index with them. Returns the paths at which somebody's own stood by then, which stays;
+    /// what only git's filters hid of others is in the quarantine.
+    pub fn carry_out(self, from: &str, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
+        let mut theirs = Vec::new();
+        let mut displaced = Vec::new();
+        let (gone, new): (Vec<_>, Vec<_>) = self.content.iter().partition(|one| one.new.is_none());
+        for one in gone.into_iter().chain(new) {
+            let moved = match &one.new {
+                None => self.take_away(one)?,
+                Some(_) => self.put(one)?,
+            };
+            match moved {
+                Moved::Nothing => {}
+                Moved::Displaced(ours) => displaced.push((one, ours)),
+                Moved::Kept => theirs.push(one.path.clone()),
+            }
+        }
+        for (one, ours) in displaced {
+            if self.is_known(one, from)? {
+                continue;
+            }
+            if self.is_seen_alike(one)? {
+                self.keep(one, quarantine)?;
+            } else {
+                self.give_back((one, ours), quarantine)?;
+                theirs.push(one.path.clone());
+            }
+        }
+        // It says by its exit that a file is not what the index has, as somebody's own is not.
+        may_refuse(self.git().run(&["update-index", "-q", "--refresh"]))?;
+        let (made, index) = (
+            self.folder.join("index"),
+            self.workspace.repo.git_dir().join("index"),
+        );
+        fs::rename(&made, &index).map_err(|cause| Error::io("write", &index, cause))?;
+        self.clear()?;
+        Ok(theirs)
+    }
+
+    /// Moves a file aside that the change removes.
+    fn take_away(&self, one: &Difference) -> Result<Moved> {
+        let (target, aside) = (self.target(&one.path), self.ready(&one.path));
+        let is_file = fs::symlink_metadata(&target).is_ok_and(|meta| !meta.is_dir());
+        if !is_file || !is_beneath(&self.workspace.repo.root, &one.path) {
+            return Ok(Moved::Nothing);
+        }
+        files::make_folder(aside.parent().unwrap_or(&aside))?;
+        match place(&target, &aside) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Moved::Nothing),
+            Err(cause) => return Err(Error::io("remove", &target, cause)),
+        }
+        self.workspace.remove_empty_folders(&one.path);
+        Ok(Moved::Displaced(None))
+    }
+
+    /// Has a new version change places with what stands there.
+    fn put(&self, one: &Difference) -> Result<Moved> {
+        let (target, ready) = (self.target(&one.path), self.ready(&one.path));
+        if !is_beneath(&self.workspace.repo.root, &one.path) {
+            return Ok(Moved::Kept);
+        }
+        let parent = target.parent().unwrap_or(&target);
+        if fs::create_dir_all(parent).is_err() && !parent.is_dir() {
+            return Ok(Moved::Kept);
+        }
+        let is_folder = fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_dir());
+        if is_folder && fs::remove_dir(&target).is_err() {
+            return Ok(Moved::Kept);
+        }
+        let ours = identity(&ready);
+        // Somebody may make it or remove it in between.
+        for _ in 0..TRIES {
+            match place(&ready, &target) {
+                Ok(()) => return Ok(Moved::Nothing),
+                Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(Error::io("write", &target, cause)),
+            }
+            match exchange(&ready, &target) {
+                Ok(()) => return Ok(Moved::Displaced(ours)),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+                Err(cause) => return Err(Error::io("write", &target, cause)),
+            }
+        }
+        Ok(Moved::Kept)
+    }
+
+    /// Says whether what stood there is a version of the change, be it as a checkout of the first one writes it.
+    fn is_known(&self, one: &Difference, from: &str) -> Result<bool> {
+        let stood = self.ready(&one.path);
+        let id = raw_id(&stood);
+        let is = |entry: &Entry| Some(&entry.id) == id.as_ref();
+        if one.old.as_ref().is_some_and(is) || one.new.as_ref().is_some_and(is) {
+            return Ok(true);
+        }
+        let is_file = fs::symlink_metadata(&stood).is_ok_and(|meta| meta.is_file());
+        if one.old.is_none() || !is_file {
+            return Ok(false);
+        }
+        let name = [from.as_bytes(), b":", &one.path].concat();
+        let arguments = ["cat-file", "--filters"].map(OsStr::new);
+        let arguments = [&arguments[..], &[OsStr::from_bytes(&name)]].concat();
+        let written = may_refuse(self.workspace.repo.git.run(&arguments))?;
+        Ok(written.is_some_and(|bytes| Some(hash_blob(&bytes)) == id))
+    }
+
+    /// Says whether git takes what stood there for the version that the change begins with: what filters keep out of commits differs.
+    fn is_seen_alike(&self, one: &Difference) -> Result<bool> {
+        let stood = self.ready(&one.path);
+        let is_file = fs::symlink_metadata(&stood).is_ok_and(|meta| meta.is_file());
+        let Some(old) = one.old.as_ref().filter(|_| is_file) else {
+            return Ok(false);
+        };
+        let mut path = OsStr::new("--path=").to_owned();
+        path.push(OsStr::from_bytes(&one.path));
+        let arguments = [
+            OsStr::new("hash-object"),
+            &path,
+            OsStr::new("--"),
+            stood.as_os_str(),
+        ];
+        let id = may_refuse(self.workspace.repo.git.run(&arguments))?;
+        Ok(id.is_some_and(|id| String::from_utf8_lossy(&id).trim() == old.id))
+    }
+
+    /// Moves what stood there to the quarantine.
+    fn keep(&self, one: &Difference, quarantine: &mut Quarantine) -> Result<()> {
+        let path = Path::new(OsStr::from_bytes(&one.path));
+        quarantine.take_from(&self.ready(b""), path, path)
+    }
+
+    /// Puts somebody's own back to where it was. Where they saved it once more meanwhile, that stays, and the one before is kept.
+    fn give_back(
+        &self,
+        (one, ours): (&Difference, Option<Identity>),
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        let (target, stood) = (self.target(&one.path), self.ready(&one.path));
+        let Some(ours) = ours else {
+            let parent = target.parent().unwrap_or(&target);
+            let _ = fs::create_dir_all(parent);
+            return match place(&stood, &target) {
+                Ok(()) => Ok(()),
+                Err(_) => self.keep(one, quarantine),
+            };
+        };
+        if exchange(&stood, &target).is_err() {
+            return match place(&stood, &target) {
+                Ok(()) => Ok(()),
+                Err(_) => self.keep(one, quarantine),
+            };
+        }
+        if identity(&stood) != Some(ours) {
+            let _ = exchange(&stood, &target);
+            return self.keep(one, quarantine);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the paths of which the index has neither what a change begins with nor what it makes of them.
+pub fn staged_otherwise(git: &Git, content: &[Difference]) -> Result<Vec<Vec<u8>>> {
+    let paths: Vec<Vec<u8>> = content.iter().map(|one| one.path.clone()).collect();
+    let staged = Changed::of_root(git, &paths).staged()?;
+    let id = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.id.clone());
+    let is_known = |one: &&Difference| {
+        let versions = staged.get(&one.path).map_or(&[][..], Vec::as_slice);
+        let now = versions.first().map(|version| version.id.clone());
+        versions.len() < 2 && (now == id(&one.old) || now == id(&one.new))
+    };
+    let other = content.iter().filter(|one| !is_known(one));
+    Ok(other.map(|one| one.path.clone()).collect())
+}
+
+/// What tells a file from another: device and inode.
+type Identity = (u64, u64);
+
+/// What became of what stood at a path.
+enum Moved {
+    /// Nothing stood there.
+    Nothing,
+    /// It is where the new file was ready; the new file, if there is one, is known by this.
+    Displaced(Option<Identity>),
+    /// It is there still: nothing could take its place.
+    Kept,
+}
+
+fn identity(file: &Path) -> Option<Identity> {
+    let meta = fs::symlink_metadata(file).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Returns the id that a file, or where a link points, has as it is, without any filter.
+fn raw_id(file: &Path) -> Option<String> {
+    let meta = fs::symlink_metadata(file).ok()?;
+    match meta.is_symlink() {
+        true => {
+            let target = fs::read_link(file).ok()?;
+            Some(hash_blob(target.as_os_str().as_bytes()))
+        }
+        false => hash_file(file).filter(|_| meta.is_file()),
+    }
+}
+
+/// Moves a file to where nothing is.
+fn place(from: &Path, to: &Path) -> IoResult<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(cause) if is_unsupported(cause) => {
+            if fs::symlink_metadata(to).is_ok() {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
+            carry(from, to)
+        }
+        done => Ok(done?),
+    }
+}
+
+/// Has two files change places; where the file system cannot do that at once, the second is away for a moment.
+fn exchange(ready: &Path, target: &Path) -> IoResult<()> {
+    match renameat_with(CWD, ready, CWD, target, RenameFlags::EXCHANGE) {
+        Err(cause) if is_unsupported(cause) => {}
+        done => return Ok(done?),
+    }
+    let beside = |end: &str| {
+        let mut name = target.file_name().unwrap_or_default().to_owned();
+        name.push(end);
+        target.with_file_name(name)
+    };
+    let (mine, aside) = (beside(".evolve-new"), beside(".evolve-was"));
+    carry(ready, &mine)?;
+    fs::rename(target, &aside)?;
+    fs::rename(&mine, target)?;
+    carry(&aside, ready)
+}
+
+/// Moves a file, to another file system, too.
+fn carry(from: &Path, to: &Path) -> IoResult<()> {
+    match fs::rename(from, to) {
+        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {}
+        done => return done,
+    }
+    match fs::symlink_metadata(from)?.is_symlink() {
+        true => std::os::unix::fs::symlink(fs::read_link(from)?, to)?,
+        false => files::copy(from, to)?,
+    }
+    fs::remove_file(from)
+}
+
+/// Says whether a file system does not know such a move, or two are meant.
+fn is_unsupported(cause: Errno) -> bool {
+    [Errno::XDEV, Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&cause)
+}
