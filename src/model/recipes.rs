@@ -83,6 +83,8 @@ impl Rules {
     /// Reads the rules of a justfile.
     pub(in crate::model) fn of_justfile(text: &str) -> Rules {
         let values = just_values(text);
+        // With the parameters of the recipe whose lines come.
+        let mut known = values.clone();
         let mut rules = Rules::default();
         let mut is_open = false;
         let mut attributes = String::new();
@@ -92,12 +94,14 @@ impl Rules {
                 attributes.push_str(line);
             }
             let is_note = line.starts_with(['#', '[']);
-            match line.split_once(':') {
+            match just_head(line) {
                 _ if is_below && is_open => {
-                    rules.add_line(unmarked(&put_values(line.trim(), &values)));
+                    rules.add_line(unmarked(&put_values(line.trim(), &known)));
                 }
                 Some((head, needs)) if !is_below && !is_note && !needs.starts_with('=') => {
-                    rules.add_recipe(head, needs, &std::mem::take(&mut attributes));
+                    let words = words_of_head(head);
+                    known = with_defaults(&values, words.get(1..).unwrap_or_default());
+                    rules.add_recipe(&words, needs, &std::mem::take(&mut attributes));
                     is_open = true;
                 }
                 _ => is_open = false,
@@ -106,8 +110,8 @@ impl Rules {
         rules
     }
 
-    fn add_recipe(&mut self, head: &str, needs: &str, attributes: &str) {
-        let mut words = head.split_whitespace();
+    fn add_recipe(&mut self, head: &[&str], needs: &str, attributes: &str) {
+        let mut words = head.iter();
         let Some(name) = words.next().map(|name| name.trim_start_matches('@')) else {
             return;
         };
@@ -453,12 +457,73 @@ fn just_values(text: &str) -> HashMap<&str, &str> {
         let (name, value) = str::split_once(line, ":=")?;
         let name = name.trim();
         let name = name.strip_prefix("export ").unwrap_or(name);
-        let value = value.trim();
-        let quoted = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
-        let value = quoted('\'').or_else(|| quoted('"'))?;
-        (is_plain(name) && !value.contains(['\'', '"', '\\'])).then_some((name, value))
+        let value = quoted(value.trim())?;
+        is_plain(name).then_some((name, value))
     };
     text.lines().filter_map(value).collect()
+}
+
+/// Splits a line of a justfile where the head of a recipe ends: at the first colon outside of quotes.
+fn just_head(line: &str) -> Option<(&str, &str)> {
+    let mut quote = None;
+    let at = line.find(|c: char| match (c, quote) {
+        ('\'' | '"', None) => {
+            quote = Some(c);
+            false
+        }
+        (c, Some(open)) => {
+            quote = quote.filter(|_| c != open);
+            false
+        }
+        (c, None) => c == ':',
+    })?;
+    Some((&line[..at], &line[at + 1..]))
+}
+
+/// Returns the words of a recipe's head: its name, and its parameters with their defaults, which may have blanks in quotes.
+fn words_of_head(head: &str) -> Vec<&str> {
+    let mut quote = None;
+    let words = head.split(|c: char| match (c, quote) {
+        ('\'' | '"', None) => {
+            quote = Some(c);
+            false
+        }
+        (c, Some(open)) => {
+            quote = quote.filter(|_| c != open);
+            false
+        }
+        (c, None) => c.is_whitespace(),
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns what is known in a recipe with these parameters where it is handed nothing: defaults that are written out, and nothing in place
+/// of what need not be handed.
+fn with_defaults<'t>(
+    values: &HashMap<&'t str, &'t str>,
+    parameters: &[&'t str],
+) -> HashMap<&'t str, &'t str> {
+    let mut known = values.clone();
+    for parameter in parameters {
+        let (marked, default) = match parameter.split_once('=') {
+            Some((marked, default)) => (marked, Some(default)),
+            None => (*parameter, parameter.starts_with('*').then_some("''")),
+        };
+        let name = marked.trim_start_matches(['*', '+', '$']);
+        let value = default.and_then(|it| quoted(it).or_else(|| values.get(it).copied()));
+        match value {
+            Some(value) => known.insert(name, value),
+            None => known.remove(name),
+        };
+    }
+    known
+}
+
+/// Returns a text that stands in quotes as it is.
+fn quoted(value: &str) -> Option<&str> {
+    let inside = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    let text = inside('\'').or_else(|| inside('"'))?;
+    (!text.contains(['\'', '"', '\\'])).then_some(text)
 }
 
 /// Puts values where a line of a justfile names them: `{{name}}`.

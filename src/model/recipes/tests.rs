@@ -15,6 +15,18 @@ fn what_needs_each_other_is_followed_once_and_for_one_name_not_without_end() {
     assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
     let just = Rules::of_justfile("f := 'black'\na:\n  {{ f }} {{g}} {{f}} {{\n");
     assert_eq!(just.lines("a"), "black {{g}} black {{");
+    let just = Rules::of_justfile(
+        "f := 'x'\na *args='-x tests:a' g=f h=`ls`: b\n  pytest {{args}} {{g}} {{h}} {{f}}\nb *f:\n  t {{f}} .\nc f:\n  t {{f}}\n",
+    );
+    assert_eq!(just.lines("a"), "pytest -x tests:a x {{h}} x");
+    assert_eq!(
+        (just.names(), just.with_arguments()),
+        (&["a".to_owned(), "b".to_owned()][..], &["c".to_owned()][..])
+    );
+    assert_eq!(
+        (just.lines("b"), just.lines("c")),
+        ("t  .".to_owned(), "t {{f}}".to_owned())
+    );
     let just = Rules::of_justfile("a: b (c 'd e' f) (g) && h # i\n");
     assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "c", "g", "h"]);
 }
