@@ -14,6 +14,7 @@ mod uses;
 use std::collections::HashMap;
 
 use env::Env;
+use serde_json::Value;
 
 use super::called::{Task, TextsOf};
 use super::node::Package;
@@ -67,6 +68,36 @@ pub(super) fn files(look: &dyn Look) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the lines that each job of CI runs in a folder, be it only to set up.
+pub(super) fn lines_of_jobs(look: &dyn Look, folder: &str) -> Vec<Vec<String>> {
+    let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
+    for path in files(look) {
+        let text = look.read(path).unwrap_or_default();
+        let Ok(Some(document)) = crate::model::goals::read_plain(&text) else {
+            continue;
+        };
+        let steps = steps_of(path, &document, &mut Found::default());
+        for step in steps.into_iter().filter(|step| step.folder == folder) {
+            let job = step.source.splitn(3, ": ").take(2).collect::<Vec<_>>();
+            let job = job.join(": ");
+            let script = step.script.replace("\\\n", " ");
+            let lines = script.lines().map(str::to_owned);
+            match jobs.iter_mut().find(|(name, _)| *name == job) {
+                Some((_, all)) => all.extend(lines),
+                None => jobs.push((job, lines.collect())),
+            }
+        }
+    }
+    jobs.into_iter().map(|(_, lines)| lines).collect()
+}
+
+fn steps_of(path: &str, document: &Value, found: &mut Found) -> Vec<Step> {
+    match path {
+        ".gitlab-ci.yml" => gitlab::steps(path, document, found),
+        path => github::steps(path, document, found),
+    }
+}
+
 /// Makes goals of what CI runs; each takes the place of what was proposed and does the same.
 pub(super) fn propose(
     look: &dyn Look,
@@ -95,10 +126,7 @@ pub(super) fn propose(
                 continue;
             }
         };
-        let steps = match path {
-            ".gitlab-ci.yml" => gitlab::steps(path, &document, found),
-            path => github::steps(path, &document, found),
-        };
+        let steps = steps_of(path, &document, found);
         for step in steps {
             let check = script::check_of(&step);
             let texts_of = |task: &Task| tasks.texts_of(&step.folder, task);

@@ -2,6 +2,7 @@
 //! files are, else from `.venv`, else from the PATH. Pure.
 
 mod advice;
+mod calls;
 mod docs;
 mod installed;
 mod needed;
@@ -18,6 +19,7 @@ use super::offer::{Proposal, Role};
 use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, toml};
 use crate::model::text;
+use calls::Calls;
 use installed::By;
 use venv::VENVS;
 
@@ -59,6 +61,7 @@ struct Project<'a> {
     dependencies: String,
     /// The lines of its own recipes.
     recipes: Vec<String>,
+    calls: Calls,
 }
 
 /// Proposes goals for each Python project.
@@ -92,8 +95,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, wishes: &Wishes, found
         if found.has(Role::Test, home) {
             project.note_on_environment(found);
         }
-        let goals = project.tools();
-        found.proposals.extend(goals);
+        project.tools(found);
         found.proposals.extend(project.docs());
     }
     // Documentation is built by these tools in projects of any kind.
@@ -156,6 +158,7 @@ impl<'a> Project<'a> {
             .join("\n"),
             sections: [text("setup.cfg"), text("tox.ini")].join("\n"),
             recipes: tasks.lines_in(home),
+            calls: Calls::of(look, tasks, home),
             pyproject,
         }
     }
@@ -218,15 +221,9 @@ impl<'a> Project<'a> {
         let plain = |command: &str| Proposal::new(role, id, self.home, command);
         let goal = match (self.runner, own) {
             (Runner::Uv, _) if self.names(package) => {
-                let extras = match program == "pytest" && self.wants_all_extras() {
-                    true => "--all-extras ",
-                    false => "",
-                };
+                let brought = self.brought_for(program, package);
                 // Without the word it writes the lock file where that is behind.
-                let goal = by(
-                    "uv",
-                    &format!("run --locked {extras}{}", self.groups(package)),
-                );
+                let goal = by("uv", &format!("run --locked {brought}"));
                 match self.marker_against(package) {
                     Some(marker) => {
                         goal.lacks(format!("uv brings {package} only where {marker} holds"))
@@ -328,8 +325,10 @@ impl<'a> Project<'a> {
             found.proposals.push(held(goal, why.as_deref()));
             return;
         }
+        let places = self.places_of_tests();
+        let command = format!("pytest -q{places}");
         let goal = self
-            .runs((Role::Test, "tests-pass"), "pytest -q", "pytest")
+            .runs((Role::Test, "tests-pass"), &command, "pytest")
             .says("All tests pass")
             .seen_in(&source)
             .same_as(&["tox -e py"]);
@@ -349,6 +348,12 @@ impl<'a> Project<'a> {
             let goal = self.coverage(is_measured, wishes);
             found.proposals.push(held(goal, why.as_deref()));
         }
+    }
+
+    /// Returns what pytest is handed where its settings name no folder, with a space in front.
+    fn places_of_tests(&self) -> String {
+        let places = self.test_places().filter(|_| self.testpaths().is_empty());
+        places.map_or(String::new(), |places| format!(" {places}"))
     }
 
     /// Says whether pytest's own options measure coverage already; what other commands of the project say does not count.
@@ -427,7 +432,10 @@ impl<'a> Project<'a> {
             goal.needs(self.look, runner, &install(runner))
         };
         let goal = match self.runner {
-            Runner::Uv => of_its_own("uv", "run --locked"),
+            Runner::Uv => {
+                let brought = self.brought_for("unittest", "unittest");
+                of_its_own("uv", format!("run --locked {brought}").trim_end())
+            }
             Runner::Poetry => of_its_own("poetry", "run"),
             Runner::Pdm => of_its_own("pdm", "run"),
             Runner::Pipenv => of_its_own("pipenv", "run"),
@@ -441,7 +449,8 @@ impl<'a> Project<'a> {
 
     fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {
         let with = if is_measured { "" } else { " --cov" };
-        let command = format!("pytest -q{with} --cov-report=term");
+        let places = self.places_of_tests();
+        let command = format!("pytest -q{with} --cov-report=term{places}");
         let own = self
             .tool("coverage")
             .and_then(|all| all.pointer("/report/fail_under")?.as_f64());

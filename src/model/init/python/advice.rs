@@ -276,6 +276,14 @@ impl Project<'_> {
         all
     }
 
+    /// Returns the extras and the groups that tox installs for the tests.
+    pub(super) fn of_tox_alone(&self) -> (Vec<String>, Vec<String>) {
+        let tox = self.look.read(&join(self.home, "tox.ini"));
+        let mut declared = Declared::default();
+        self.of_tox(&tox.unwrap_or_default(), &mut declared);
+        (declared.extras, declared.groups)
+    }
+
     /// Adds what tox installs for the tests.
     fn of_tox(&self, tox: &str, declared: &mut Declared) {
         let legacy = self.pyproject.pointer("/tool/tox/legacy_tox_ini");

@@ -182,7 +182,7 @@ impl Project<'_> {
     }
 
     /// Returns the files and folders in which pytest looks for tests where the project says so.
-    fn testpaths(&self) -> Vec<String> {
+    pub(super) fn testpaths(&self) -> Vec<String> {
         let lists = [
             "/tool/pytest/ini_options/testpaths",
             "/tool/pytest/testpaths",

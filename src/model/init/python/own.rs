@@ -65,27 +65,9 @@ impl Project<'_> {
         }
         let first = found.first()?.clone();
         let is_same = found.iter().all(|other| *other == first);
-        let is_there = |place: &String| {
-            let place = place.trim_start_matches("./").trim_end_matches('/');
-            let path = join(self.home, place);
-            self.look.has(&path) || self.look.has_below(&path)
-        };
-        let is_told = is_same && !first.is_empty() && first.iter().all(is_there);
+        let is_told = is_same && !first.is_empty() && first.iter().all(|it| self.is_there(it));
         let words: Vec<String> = first.iter().map(text::shell_word).collect();
         is_told.then(|| words.join(" "))
-    }
-
-    /// Says whether the project has uv bring all extras where it runs its tests.
-    pub(super) fn wants_all_extras(&self) -> bool {
-        let has_some = self
-            .pyproject
-            .pointer("/project/optional-dependencies")
-            .is_some();
-        let wants = |line: &String| {
-            let runs_tests = line.contains(" pytest") || line.contains("uv sync");
-            line.contains("uv ") && line.contains(" --all-extras") && runs_tests
-        };
-        has_some && self.recipes.iter().any(wants)
     }
 
     /// Returns the marker for which uv does not bring a package on the Python that is used here.

@@ -1,12 +1,20 @@
 //! The linters and formatters of a Python project, as they are configured. Pure.
 
-use super::super::offer::{Proposal, Role};
-use super::super::{ini, join};
+use serde_json::Value;
+
+use super::super::offer::Role;
+use super::super::{Found, ini, join};
 use super::{Project, ruff};
+
+/// The formatters that are in use, each with what it is seen in.
+struct Formatters {
+    black: Option<String>,
+    ruff: Option<String>,
+}
 
 impl Project<'_> {
     /// Proposes the tools that are configured.
-    pub(super) fn tools(&self) -> Vec<Proposal> {
+    pub(super) fn tools(&self, found: &mut Found) {
         let mut goals = Vec::new();
         let mut add = |(role, id): (Role, &str),
                        command: &str,
@@ -31,14 +39,7 @@ impl Project<'_> {
             }
         };
         let seen_ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);
-        let hooks = self
-            .look
-            .read(&join(self.home, ".pre-commit-config.yaml"))
-            .unwrap_or_default();
-        let ruff_formats = self
-            .tool("ruff")
-            .is_some_and(|ruff| ruff.get("format").is_some())
-            || hooks.contains("id: ruff-format");
+        let formatters = self.formatters(seen_ruff.as_ref(), found);
         add(
             (Role::Lint, "ruff-clean"),
             match ruff::fixes_by(self.look, self.home) {
@@ -47,14 +48,14 @@ impl Project<'_> {
             },
             "ruff",
             "ruff finds nothing",
-            seen_ruff.clone(),
+            seen_ruff,
         );
         add(
             (Role::Format, "fmt-clean"),
             "ruff format --check",
             "ruff",
             "Every file is formatted",
-            seen_ruff.filter(|_| ruff_formats),
+            formatters.ruff,
         );
         let mypy = self.configured("mypy", &["mypy.ini", ".mypy.ini"]);
         add(
@@ -90,7 +91,7 @@ impl Project<'_> {
             },
             "black",
             "Every file is formatted by black",
-            self.configured("black", &[]),
+            formatters.black,
         );
         add(
             (Role::Style, "imports-sorted"),
@@ -109,7 +110,49 @@ impl Project<'_> {
             "Modules import only what they may",
             self.configured("importlinter", &[".importlinter"]),
         );
-        goals
+        found.proposals.extend(goals);
+    }
+
+    /// Chooses the formatter: the one that the project calls itself, be it by both, else the one that is configured.
+    fn formatters(&self, seen_ruff: Option<&String>, found: &mut Found) -> Formatters {
+        let formats = |ruff: &Value| ruff.get("format").is_some();
+        let configured = Formatters {
+            black: self.configured("black", &[]),
+            ruff: seen_ruff
+                .filter(|_| self.tool("ruff").is_some_and(formats))
+                .cloned(),
+        };
+        let called = self.calls.formatting();
+        let (by_black, by_ruff) = match &called {
+            Some(called) => (called.by_black, called.by_ruff),
+            // What is configured for both and called nowhere is told by what the project needs.
+            None if configured.black.is_some() && configured.ruff.is_some() => {
+                let by_black = self.names("black") && !self.names("ruff");
+                (by_black, !by_black)
+            }
+            None => (configured.black.is_some(), configured.ruff.is_some()),
+        };
+        let place = called.map(|called| called.place.to_owned());
+        // Those of tox, nox and hooks are goals of their own.
+        let is_by_hand = |place: &String| matches!(place.as_str(), "CI" | "its recipes");
+        let by_command = place.clone().filter(is_by_hand);
+        let instead = place.filter(|_| by_command.is_some() || configured.black.is_some());
+        let black = configured.black.clone().or(by_command);
+        let ruff = configured.ruff.clone();
+        let chosen = Formatters {
+            black: black.filter(|_| by_black),
+            ruff: ruff.or(seen_ruff.cloned()).or(instead).filter(|_| by_ruff),
+        };
+        let other = match (&chosen.black, &chosen.ruff) {
+            (None, None) => return configured,
+            (Some(_), None) => configured.ruff.map(|source| (source, "black-clean")),
+            (None, Some(_)) => configured.black.map(|source| (source, "fmt-clean")),
+            (Some(_), Some(_)) => None,
+        };
+        if let Some((source, id)) = other {
+            found.leave_out(format!("{source}: {id} is there for that"));
+        }
+        chosen
     }
 
     /// Says whether a tool looks into the project's own environment, as its configuration passes by other places in place of those that

@@ -108,6 +108,21 @@ impl<'l> TaskFiles<'l> {
         all
     }
 
+    /// Returns the lines of each recipe in a folder's Makefile and justfile, behind those of what it needs.
+    pub(in crate::model::init) fn recipes_in(&self, folder: &str) -> Vec<Vec<String>> {
+        let rules = ["make", "just"].map(|program| self.read_by(program, folder));
+        let mut all = Vec::new();
+        for (_, rules) in rules.iter().flatten() {
+            let names = [rules.names(), rules.with_arguments()].concat();
+            let texts = names
+                .iter()
+                .take(MOST_RECIPES)
+                .map(|name| rules.whole(name));
+            all.extend(texts.map(|text| text.lines().map(str::to_owned).collect()));
+        }
+        all
+    }
+
     /// Returns the path of the root's file by which a program goes, and the names of the tasks that it lists.
     pub(in crate::model::init) fn listed(&self, program: &str) -> Option<(String, Vec<String>)> {
         let path = first_of(self.look, "", names_of(program))?.to_owned();

@@ -294,7 +294,7 @@ fn a_task_or_script_that_changes_what_git_tracks_or_runs_what_is_not_known_waits
 }
 
 /// Returns a workflow whose job has these steps.
-fn workflow_of(job: &serde_json::Value, steps: &[&str]) -> String {
+pub(super) fn workflow_of(job: &serde_json::Value, steps: &[&str]) -> String {
     let mut job = job.clone();
     let steps = steps.iter().map(|run| serde_json::json!({"run": run}));
     job["steps"] = steps.collect();

@@ -1,5 +1,6 @@
 //! Projects of Python whose tests need what is not installed.
 
+use super::later::workflow_of;
 use super::*;
 
 const PROJECT: (&str, &str) = ("pyproject.toml", "[project]\nname = 'calc'\n");
@@ -534,5 +535,239 @@ fn what_keeps_the_packages_adds_one() {
         let goal = found.lacking().find(|one| one.id == "coverage-floor");
         let why = goal.unwrap().missing.clone().unwrap();
         assert!(why.ends_with(&format!(": {add} pytest-cov")), "{why}");
+    }
+}
+
+#[test]
+fn one_formatter_is_proposed_the_one_that_the_project_calls_itself() {
+    let of = |table: &str, more: &[(&str, &str)]| {
+        let files = [&[("pyproject.toml", table), ("a.py", "")], more].concat();
+        let mut goals = goals_in(&files);
+        goals.retain(|one| one.starts_with("3 "));
+        goals
+    };
+    let ruff = &["3 fmt-clean: ruff format --check"][..];
+    let black = &["3 black-clean: black --check --quiet ."][..];
+    let both = "[tool.black]\n[tool.ruff.format]\n";
+    let ci = |run: &str| workflow_of(&serde_json::json!({}), &[run]);
+    let (ci_of_ruff, ci_of_black) = (ci("uv run ruff format --check ."), ci("black --check ."));
+    let workflow = ".github/workflows/ci.yml";
+    let hooks = "repos:\n- repo: x\n  hooks: [{id: ruff-format}]\n";
+    for (table, more, expected) in [
+        (both, &[][..], ruff),
+        (both, &[(workflow, &*ci_of_ruff)], ruff),
+        (both, &[(workflow, &*ci_of_black)], black),
+        (both, &[("Makefile", "fmt:\n\tblack .\n")], black),
+        (both, &[("justfile", "fmt:\n  ruff format\n")], ruff),
+        (
+            both,
+            &[("tox.ini", "[testenv:lint]\ncommands = black --check .\n")],
+            black,
+        ),
+        // What CI does counts before what somebody may do by hand.
+        (
+            both,
+            &[
+                (workflow, &*ci_of_black),
+                ("justfile", "fmt:\n  ruff format\n"),
+            ],
+            black,
+        ),
+        ("[tool.black]\n[tool.ruff]\n", &[], black),
+        (
+            "[tool.black]\n[tool.ruff]\n",
+            &[(workflow, &*ci_of_ruff)],
+            ruff,
+        ),
+        (
+            "[tool.black]\n[tool.ruff]\n",
+            &[(".pre-commit-config.yaml", hooks)],
+            ruff,
+        ),
+        // What no goal comes of stands in nobody's way.
+        (
+            "[tool.ruff.format]\n",
+            &[("tox.ini", "[testenv:x]\ncommands = black .\n")],
+            ruff,
+        ),
+        // Where each formats a part, both are called.
+        (
+            both,
+            &[("Makefile", "fmt:\n\truff format a\n\tblack b\n")],
+            &[black[0], ruff[0]],
+        ),
+        (
+            "[project]\nname = 'a'\n[dependency-groups]\ndev = ['black', 'ruff']\n[tool.black]\n",
+            &[],
+            black,
+        ),
+    ] {
+        let mut goals = of(table, more);
+        goals.sort();
+        assert_eq!(goals, expected, "{table} {more:?}");
+    }
+    let files = [("pyproject.toml", both), ("a.py", "")];
+    assert_eq!(
+        propose(&Files::of(&files), &PLAIN).left_out,
+        ["pyproject.toml: tool.black: fmt-clean is there for that"]
+    );
+}
+
+#[test]
+fn pytest_is_handed_what_the_project_hands_it_where_its_settings_name_no_folder() {
+    let tests = [
+        ("tests/test_a.py", "def test_a(): pass\n"),
+        ("bench/test_b.py", "def test_b(): pass\n"),
+    ];
+    let of = |more: &[(&str, &str)]| {
+        let goals = goals_in(&[&tests[..], more].concat());
+        let mut goals = goals.into_iter().filter(|one| one.contains("tests-pass"));
+        goals.next().unwrap_or_default()
+    };
+    let whole = "9 tests-pass: pytest -q";
+    let some = "9 tests-pass: pytest -q tests";
+    let setup = ("setup.cfg", "[metadata]\n");
+    let named = ("setup.cfg", "[tool:pytest]\ntestpaths = bench\n");
+    let just = (
+        "justfile",
+        "test *args='tests':\n  uv run pytest -n auto -p no:x --cov a --cov-report=xml {{args}}\n",
+    );
+    let workflow = workflow_of(&serde_json::json!({}), &["pytest -v tests/"]);
+    for (more, expected) in [
+        (&[setup][..], whole),
+        (&[setup, just], some),
+        (&[named, just], whole),
+        (
+            &[
+                setup,
+                (
+                    "Makefile",
+                    "ARGS ?= tests\ntest:\n\tpython -m pytest $(ARGS)\n",
+                ),
+            ],
+            some,
+        ),
+        (
+            &[
+                setup,
+                ("tox.ini", "[testenv]\ncommands = pytest {posargs:tests}\n"),
+            ],
+            some,
+        ),
+        (
+            &[setup, (".github/workflows/ci.yml", &*workflow)],
+            "9 tests-pass: pytest -q tests/",
+        ),
+        // A part of them, or one that is not there, tells nothing of the whole.
+        (
+            &[
+                setup,
+                ("justfile", "test:\n  pytest\nfast:\n  pytest tests\n"),
+            ],
+            whole,
+        ),
+        (
+            &[
+                setup,
+                (
+                    "justfile",
+                    "test:\n  pytest tests\nfast:\n  pytest -k fast tests/test_a.py\n",
+                ),
+            ],
+            some,
+        ),
+        (&[setup, ("justfile", "test:\n  pytest spec\n")], whole),
+        (&[setup, ("justfile", "test t:\n  pytest {{t}}\n")], whole),
+    ] {
+        assert_eq!(of(more), expected, "{more:?}");
+    }
+}
+
+#[test]
+fn uv_brings_what_the_project_has_it_bring_where_it_calls_a_tool() {
+    let project = "[project]\nname = 'a'\n[project.optional-dependencies]\nb = ['bson']\nc = ['numpy']\n\
+        [dependency-groups]\ndev = ['ruff']\ntest = ['pytest', 'mypy']\ndocs = ['sphinx']\n[tool.mypy]\nfiles = 'a'\n[tool.pytest]\n";
+    let of = |more: &[(&str, &str)]| {
+        let own = [
+            ("pyproject.toml", project),
+            ("uv.lock", ""),
+            ("tests/test_a.py", "def test_a(): pass\n"),
+        ];
+        let found = propose(&Files::of(&[&own[..], more].concat()), &PLAIN);
+        let check = |id: &str| {
+            let mut all = found.proposals.iter().filter(|one| one.id == id);
+            let check = all.next().map(|one| one.check.clone()).unwrap();
+            check.strip_prefix("uv run --locked ").unwrap().to_owned()
+        };
+        (check("tests-pass"), check("types-fit"))
+    };
+    let ci = |runs: &[&str]| workflow_of(&serde_json::json!({}), runs);
+    let all = ci(&["uv sync --all-extras --group docs", "uv run pytest"]);
+    let some = ci(&[
+        "uv sync --extra b --extra odd --group=test",
+        "uv run pytest",
+        "uv run mypy",
+    ]);
+    let every = ci(&[
+        "uv sync --all-groups --all-extras --locked",
+        "uv run mypy .",
+    ]);
+    let at_once = ci(&["uv run --extra c --with x pytest"]);
+    let workflow = ".github/workflows/ci.yml";
+    let tox = "[testenv]\nextras = b\ndependency_groups = test\ncommands = pytest\n";
+    let own = ("--group test pytest -q", "--group test mypy");
+    for (more, tests, types) in [
+        (&[][..], own.0, own.1),
+        (
+            &[(workflow, &*all)],
+            "--all-extras --group docs --group test pytest -q",
+            own.1,
+        ),
+        (
+            &[(workflow, &*some)],
+            "--extra b --group test pytest -q",
+            "--extra b --group test mypy",
+        ),
+        (
+            &[(workflow, &*every)],
+            own.0,
+            "--all-extras --all-groups mypy",
+        ),
+        (
+            &[(workflow, &*at_once)],
+            "--extra c --group test pytest -q",
+            own.1,
+        ),
+        (
+            &[(
+                "justfile",
+                "sync:\n  uv sync --extra b\ntest: sync\n  uv run --no-sync pytest\n",
+            )],
+            "--extra b --group test pytest -q",
+            own.1,
+        ),
+        (
+            &[("tox.ini", tox)],
+            "--extra b --group test pytest -q",
+            own.1,
+        ),
+        (
+            &[(
+                "tox.ini",
+                "[testenv]\ncommands_pre = uv sync --all-extras\ncommands = pytest\n",
+            )],
+            own.0,
+            own.1,
+        ),
+        (
+            &[(
+                "tox.ini",
+                "[testenv]\ncommands =\n  uv sync --all-extras\n  uv run pytest\n",
+            )],
+            "--all-extras --group test pytest -q",
+            own.1,
+        ),
+    ] {
+        assert_eq!(of(more), (tests.to_owned(), types.to_owned()), "{more:?}");
     }
 }
