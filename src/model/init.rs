@@ -13,6 +13,7 @@ mod ini;
 mod jvm;
 mod known;
 mod linters;
+mod loops;
 mod more;
 mod node;
 mod offer;

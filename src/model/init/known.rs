@@ -17,6 +17,7 @@ mod words;
 use std::cell::Cell;
 
 use super::called::{self, NODE, Task, TextsOf};
+use super::loops;
 use super::offer::{MOST_TASKS, is_check, takes_one};
 use super::plainly::called_plainly;
 use super::writers;
@@ -93,6 +94,13 @@ fn strange_text(
     script: Option<&scripts::Script>,
     left: &Cell<usize>,
 ) -> Option<String> {
+    let lost = match script {
+        Some(script) => loops::passed_by(text, script.is_strict),
+        None => loops::passed_by_lines(text),
+    };
+    if let Some(command) = lost {
+        return Some(passing_by(&command));
+    }
     let has_own = script.is_some_and(|script| script.has_own);
     if !has_own && text.split_whitespace().any(|word| word == "-delete") {
         return Some(format!("it deletes files (find -delete): {FIRST}"));
@@ -520,6 +528,13 @@ fn unread(command: &str) -> String {
 
 fn lacking(path: &str) -> String {
     format!("there is no {}: {MADE_BEFORE}", text::cut(path, SHOWN))
+}
+
+fn passing_by(command: &str) -> String {
+    let shown = text::clean_line(&text::cut(command, SHOWN));
+    format!(
+        "a loop goes on where `{shown}` fails: put `|| exit 1` behind that, then take the # away"
+    )
 }
 
 fn changing(command: &str) -> String {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::goals::read_goals;
 
+mod callers;
 mod known;
 mod later;
 mod python;

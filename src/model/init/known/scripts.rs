@@ -11,6 +11,7 @@ use super::{Command, changing, strange_text, tracked};
 use crate::model::check::{self, Does, Done};
 use crate::model::init::Look;
 use crate::model::init::called::TextsOf;
+use crate::model::init::loops;
 
 /// How many scripts are read that one reads.
 const MOST_READ: usize = 8;
@@ -37,6 +38,8 @@ pub(super) struct Script {
     pub(super) has_own: bool,
     /// It makes a repository of its own.
     has_repository: bool,
+    /// Its shell stops at the first failure.
+    pub(super) is_strict: bool,
     /// The paths of those that are followed already, its own the last.
     open: Vec<String>,
 }
@@ -52,6 +55,7 @@ impl Script {
             functions: functions.collect(),
             has_own: holds(&["mktemp", "TMPDIR", "/tmp/"]),
             has_repository: holds(&["git init", "git clone"]),
+            is_strict: texts.iter().any(|(_, text)| loops::stops(text)),
             open,
         }
     }

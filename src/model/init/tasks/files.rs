@@ -4,7 +4,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::super::called::{HOOKS, NODE, Place, SHELL, Task};
@@ -24,10 +26,18 @@ const MOST_PACKAGES: usize = 200;
 /// Who looks for a file of tasks in the folders above, too, and runs them where it lies.
 const UPWARDS: [&str; 4] = ["deno task", "just", "rake", "task"];
 
+/// What has the shell of recipes stop at the first failure.
+static STRICT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?m)^(?:\.SHELLFLAGS[ \t]*[:?+]?=|set[ \t]+shell[ \t]*:=).*[ \t"']-[a-zA-Z]*e"#)
+        .expect("BUG: a pattern of ours is no pattern")
+});
+
 /// The files of tasks.
 pub(in crate::model::init) struct TaskFiles<'l> {
     look: &'l dyn Look,
     read: RefCell<HashMap<String, Rc<Rules>>>,
+    /// The paths of those whose recipes stop at the first failure.
+    strict: RefCell<HashSet<String>>,
     packages: OnceCell<Vec<(String, Value)>>,
 }
 
@@ -36,6 +46,7 @@ impl<'l> TaskFiles<'l> {
         TaskFiles {
             look,
             read: RefCell::default(),
+            strict: RefCell::default(),
             packages: OnceCell::new(),
         }
     }
@@ -57,6 +68,9 @@ impl<'l> TaskFiles<'l> {
         let rules = read.entry(path.to_owned()).or_insert_with(|| {
             let text = self.look.read(path).unwrap_or_default();
             let place = (path, split(path).0);
+            if STRICT.is_match(&text) {
+                self.strict.borrow_mut().insert(path.to_owned());
+            }
             Rc::new(match program {
                 "just" => {
                     let imported = |text: &str| imported(text).map(str::to_owned).collect();
@@ -214,7 +228,10 @@ impl<'l> TaskFiles<'l> {
         let text = match task.program {
             "make" | "gmake" | "just" => {
                 let rules = self.rules(task.program, &path);
-                rules.has(task.name).then(|| rules.whole(task.name))
+                let is_strict = self.strict.borrow().contains(&path);
+                let strict = if is_strict { "set -e\n" } else { "" };
+                let whole = || format!("{strict}{}", rules.whole(task.name));
+                rules.has(task.name).then(whole)
             }
             "rake" => rake::text_of(&self.look.read(&path)?, task.name),
             "tox" => tox::text_in(&path, &self.look.read(&path)?, task.name),

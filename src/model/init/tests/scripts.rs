@@ -79,7 +79,7 @@ fn scripts_that_only_look_run_at_once() {
         "set -e\ndir=$(mktemp -d)\ncd \"$dir\"\ngit init -q\ngit config user.email a@b.c\necho x > a\ngit add a\ngit commit -qm a\n\
             test \"$(git rev-list --count HEAD)\" = 1",
         // Every folder by itself.
-        "for d in src docs; do\n  pushd \"$d\" >/dev/null\n  ! grep -rn 'TODO' .\n  popd >/dev/null\ndone",
+        "for d in src docs; do\n  pushd \"$d\" >/dev/null\n  ! grep -rn 'TODO' . || exit 1\n  popd >/dev/null\ndone",
         // What is found by Perl and awk.
         "bad=$(git ls-files -z | xargs -0 awk 'length > 120 { print FILENAME \":\" FNR }')\n\
             [ -z \"$bad\" ] || { echo \"$bad\"; exit 1; }\ngit diff --check\n! git ls-files | sort -f | uniq -di | grep .",
