@@ -148,12 +148,16 @@ const RUBY: Kind = Kind {
         .by(&[".rubocop.yml"]),
     ],
 };
-const RAKE_TEST: Goal = Goal::of(
-    Role::Test,
-    "tests-pass",
-    "All tests pass",
-    "bundle exec rake test",
-);
+/// Tasks that are known by names of their own beside those that any runner has.
+const ALSO: [(&str, Role, &str, &str); 2] = [
+    ("spec", Role::Test, "tests-pass", "All tests pass"),
+    (
+        "rubocop",
+        Role::Lint,
+        "rubocop-clean",
+        "RuboCop finds nothing",
+    ),
+];
 const DENO: Kind = Kind {
     name: "Deno",
     program: "deno",
@@ -230,16 +234,12 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         offer(look, &PHP, found);
     }
     if has(look, "Gemfile") {
+        listed(look, (tasks, &RUBY), ("rake", "bundle exec rake"), found);
         offer(look, &RUBY, found);
-        let is_rails = has(look, "config/database.yml");
-        let rake_test = tasks.texts_of("", &task("rake", "test"));
-        if !is_rails && !rake_test.is_empty() {
-            add(look, &RUBY, &RAKE_TEST, found);
-        }
-        if is_rails {
+        if has(look, "config/database.yml") {
             found
                 .proposals
-                .retain(|one| one.check != "bundle exec rspec");
+                .retain(|one| one.role != Role::Test || !one.check.starts_with("bundle exec "));
             found.leave_out(
                 "config/database.yml: tests of Rails change what a database holds; a goal only looks",
             );
@@ -359,13 +359,15 @@ fn of_name(name: &str) -> Option<(usize, Role, &'static str, &'static str)> {
         Some((row * MOST_NAMES + at, *role, *id, *says))
     });
     let is_one = is_check(name) || is_check(&plain) || plain.ends_with("-check");
+    let also = ALSO.iter().find(|(own, ..)| *own == plain);
+    let also = also.map(|(_, role, id, says)| (usize::MAX - 1, *role, *id, *says));
     let other = (
         usize::MAX,
         Role::Structure,
         "",
         "The project's own check finds nothing",
     );
-    known.or_else(|| is_one.then_some(other))
+    known.or(also).or_else(|| is_one.then_some(other))
 }
 
 /// Names the first project of a kind that lies below the root, where none lies there.

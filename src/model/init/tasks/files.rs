@@ -144,6 +144,7 @@ impl<'l> TaskFiles<'l> {
         let names = match program {
             "tox" => tox::names(&path, &file),
             "nox" => nox::names(&file),
+            "rake" => rake::names(&file),
             program => listed::names(program, &file)?,
         };
         Some((path, names))

@@ -128,3 +128,68 @@ fn a_loop_of_which_only_the_last_turn_counts_waits_be_it_in_a_function() {
     let goals = goals_of(&Files::of(&files), &WITH_CI);
     assert!(goals[1].starts_with("6 sh-n-f: set -e\nfor f"), "{goals:?}");
 }
+
+#[test]
+fn tasks_of_a_rakefile_are_goals_where_a_gemfile_is_there() {
+    let of = |rakefile: &str, more: &[(&str, &str)]| {
+        goals_in(&[&[("Gemfile", ""), ("Rakefile", rakefile)], more].concat())
+    };
+    let spec = "require 'rspec/core/rake_task'\nRSpec::Core::RakeTask.new(:spec)\n";
+    let cop = "require 'rubocop/rake_task'\nRuboCop::RakeTask.new\n";
+    let test = "Minitest::TestTask.create\n";
+    let release = "desc 'x'\ntask :release do\n  sh 'gem push'\nend\nnamespace :a do\n  task(:b) { system 'x' }\nend\n";
+    let tests = "9 tests-pass: bundle exec rake test";
+    let specs = "9 tests-pass: bundle exec rake spec";
+    let cops = "7 rubocop-clean: bundle exec rake rubocop";
+    for (rakefile, more, expected) in [
+        (
+            format!("{spec}{cop}task default: %i[spec rubocop]\n"),
+            &[][..],
+            &[specs, cops][..],
+        ),
+        (
+            format!("{spec}{cop}"),
+            &[(".rspec", ""), (".rubocop.yml", "")],
+            &[specs, cops],
+        ),
+        (format!("{test}{release}"), &[], &[tests]),
+        (format!("{test}task check_docs: :test\n"), &[], &[tests]),
+        (
+            format!("RuboCop::RakeTask.new(:lint)\n{release}"),
+            &[],
+            &["7 lint-clean: bundle exec rake lint"],
+        ),
+        (
+            "task :test do\n  sh 'ruby -c a.rb'\nend\ntask :lint do\n  sh 'rubocop -a'\nend\n"
+                .to_owned(),
+            &[],
+            &[tests],
+        ),
+        (
+            format!("{spec}task :check_it do\n  sh \"frob #{{x}}\"\nend\n"),
+            &[],
+            &[specs, "6 check-it: bundle exec rake check_it"],
+        ),
+        (spec.to_owned(), &[("config/database.yml", "")], &[]),
+    ] {
+        assert_eq!(of(&rakefile, more), expected, "{rakefile}");
+    }
+    let unread = "task :test => :compile do\n  run_them\nend\n";
+    let found = propose(&Files::of(&[("Gemfile", ""), ("Rakefile", unread)]), &PLAIN);
+    let goal = found.proposals.iter().find(|one| one.id == "tests-pass");
+    assert_eq!(
+        goal.unwrap().missing.as_deref(),
+        Some("evolve does not find what `rake test` runs: look first, then take the # away")
+    );
+    // Without a Gemfile nobody knows by which versions it runs.
+    assert_eq!(goals_in(&[("Rakefile", spec)]), [""; 0]);
+    let fixes = format!("{spec}task :lint do\n  sh 'rubocop -a'\nend\ntask :pages\n");
+    let left = propose(&Files::of(&[("Gemfile", ""), ("Rakefile", &fixes)]), &PLAIN).left_out;
+    assert_eq!(
+        left,
+        [
+            "Rakefile: lint: it changes files (rubocop -a); a goal only looks",
+            "Rakefile: pages: not called as a check is",
+        ]
+    );
+}
