@@ -11,6 +11,8 @@ pub(super) const SHELL: &str = "sh";
 pub(super) const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 /// Who runs what checks a commit.
 pub(super) const HOOKS: &str = "pre-commit run";
+/// Who does so by a file of its own, too.
+pub(super) const PREK: &str = "prek run";
 /// Who runs several scripts of package.json.
 const OF_SCRIPTS: [&str; 4] = ["run-s", "run-p", "npm-run-all", "concurrently"];
 /// Who runs the scripts of that name of every package.
@@ -73,7 +75,7 @@ const RUNNERS: [Runner; 29] = [
     Runner::by("nx affected", &OF_NX, ""),
     Runner::of(HOOKS, &OF_HOOKS),
     Runner::of("pre_commit run", &OF_HOOKS),
-    Runner::of("prek run", &OF_HOOKS),
+    Runner::of(PREK, &OF_HOOKS),
     Runner::by("tox", &["-e", "-f", "-m", "--env"], "ahlqrv"),
     Runner::by(
         "nox",
@@ -274,7 +276,7 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     let (program, place) = match runner.program {
         name if OF_SCRIPTS.contains(&name) => (NODE[0], folder),
         name if OF_PACKAGES.contains(&name) => (NODE[0], Place::Packages),
-        "pre_commit run" | "prek run" => (HOOKS, folder),
+        "pre_commit run" => (HOOKS, folder),
         name => (name, folder),
     };
     let all = named.into_iter().map(|name| Task {

@@ -201,16 +201,23 @@ pub(super) fn propose(
 
 /// Proposes the hooks of pre-commit, if they only look; where nobody knows what one of them does, for later.
 fn hooks(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
-    let Some(file) = first_of(
+    let shared = first_of(
         look,
         "",
         &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
-    ) else {
-        return;
+    );
+    // The one reads its own file before that of both.
+    let own = first_of(look, "", &["prek.toml"]);
+    let is_prek = match (own, shared) {
+        (Some(_), Some(_)) => look.finds("prek") || !look.finds("pre-commit"),
+        (Some(_), None) => true,
+        (None, _) => !look.finds("pre-commit") && look.finds("prek"),
     };
-    // Both run the same hooks by the same file.
-    let is_prek = !look.finds("pre-commit") && look.finds("prek");
-    let program = if is_prek { "prek" } else { "pre-commit" };
+    let (program, file) = match is_prek {
+        true => ("prek", own.or(shared)),
+        false => ("pre-commit", shared),
+    };
+    let Some(file) = file else { return };
     let call = format!("{program} run --all-files");
     let texts_of = |task: &Task| tasks.texts_of("", task);
     if let Some(why) = writers::of_commands(&call, &texts_of) {
@@ -221,7 +228,7 @@ fn hooks(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         .says("The hooks of pre-commit find nothing")
         .seen_in(file)
         .same_as(&["pre-commit run", "prek run"])
-        .needs(look, program, "pip install pre-commit");
+        .needs(look, program, &format!("pip install {program}"));
     found.proposals.push(held(tasks, goal));
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::called::{self, HOOKS, NODE, Place, Task, TextsOf};
+use super::called::{self, HOOKS, NODE, PREK, Place, Task, TextsOf};
 use crate::model::check::{self, Does, Done, of_module};
 use crate::model::text;
 
@@ -212,7 +212,7 @@ fn does(one: &Done, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let program = words[0].as_str();
     let tasks = called::tasks(one).unwrap_or_default();
     // Of hooks that are known it is they that tell.
-    let is_told = |task: &Task| task.program == HOOKS && !texts_of(task).is_empty();
+    let is_told = |task: &Task| matches!(task.program, HOOKS | PREK) && !texts_of(task).is_empty();
     let is_known = matches!(
         one.does,
         Does::Sends | Does::Serves | Does::Writes | Does::Alters

@@ -1,6 +1,6 @@
 //! How a project calls its tools itself: in CI, in recipes, by tox and nox, and in hooks. Pure.
 
-use super::super::called::{HOOKS, Place, Task};
+use super::super::called::{PREK, Place, Task};
 use super::super::tasks::TaskFiles;
 use super::super::{Look, ci, join};
 use super::{Project, Runner};
@@ -92,7 +92,7 @@ impl Calls {
             ci: ci::lines_of_jobs(look, home),
             recipes: tasks.recipes_in(home),
             sessions,
-            hooks: texts_of(HOOKS, "").collect(),
+            hooks: texts_of(PREK, "").collect(),
         }
     }
 

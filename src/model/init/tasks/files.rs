@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::super::called::{HOOKS, NODE, Place, SHELL, Task};
+use super::super::called::{HOOKS, NODE, PREK, Place, SHELL, Task};
 use super::super::node::scripts;
 use super::super::{Look, first_of, has, is_own, join, json, split};
 use super::{listed, nox, rake, tox};
@@ -223,7 +223,7 @@ impl<'l> TaskFiles<'l> {
         let home = match (task.program, task.file) {
             ("just", _) => split(&path).0.to_owned(),
             (program, None) if UPWARDS.contains(&program) => split(&path).0.to_owned(),
-            (HOOKS, _) => String::new(),
+            (HOOKS | PREK, _) => String::new(),
             _ => folder,
         };
         let text = match task.program {
@@ -237,6 +237,10 @@ impl<'l> TaskFiles<'l> {
             "rake" => rake::text_of(&self.look.read(&path)?, task.name),
             "tox" => tox::text_in(&path, &self.look.read(&path)?, task.name),
             "nox" => nox::text_of(&self.look.read(&path)?, task.name),
+            PREK if path.ends_with(".toml") => {
+                listed::text_of(PREK, &self.look.read(&path)?, task.name)
+            }
+            PREK => listed::text_of(HOOKS, &self.look.read(&path)?, task.name),
             program => listed::text_of(program, &self.look.read(&path)?, task.name),
         };
         Some((home, text?))
@@ -250,7 +254,7 @@ impl<'l> TaskFiles<'l> {
         let names = names_of(task.program);
         let in_folder = |place: &str| first_of(self.look, place, names).map(|it| join(place, it));
         match task.program {
-            HOOKS => in_folder(""),
+            HOOKS | PREK => in_folder(""),
             program if UPWARDS.contains(&program) || program == "cargo" => {
                 above(folder).find_map(in_folder)
             }
@@ -278,6 +282,11 @@ fn names_of(program: &str) -> &'static [&'static str] {
         "tox" => &["tox.ini", "tox.toml", "pyproject.toml"],
         "nox" => &["noxfile.py"],
         HOOKS => &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
+        PREK => &[
+            "prek.toml",
+            ".pre-commit-config.yaml",
+            ".pre-commit-config.yml",
+        ],
         _ => &[],
     }
 }

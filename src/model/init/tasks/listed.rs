@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::super::called::HOOKS;
+use super::super::called::{HOOKS, PREK};
 use super::super::toml_of;
 use crate::model::goals::read_plain;
 use crate::model::text;
@@ -71,6 +71,7 @@ pub(super) fn text_of(program: &str, file: &str, name: &str) -> Option<String> {
         }
         "task" => of_taskfile(&read_plain(file).ok()??, name)?,
         HOOKS => of_hooks(&read_plain(file).ok()??, name)?,
+        PREK => of_hooks(&toml_of(file)?, name)?,
         _ => return None,
     };
     (!lines.is_empty()).then(|| lines.join("\n"))

@@ -193,3 +193,48 @@ fn tasks_of_a_rakefile_are_goals_where_a_gemfile_is_there() {
         ]
     );
 }
+
+#[test]
+fn prek_goes_by_its_own_file_where_that_is_there() {
+    let toml = "[[repos]]\nrepo = 'builtin'\nhooks = [{ id = 'check-yaml' }]\n[[repos]]\nrepo = 'x'\nhooks = [{ id = 'typos', args = ['--diff'] }]\n";
+    let fixes = "[[repos]]\nrepo = 'x'\n[[repos.hooks]]\nid = 'typos'\n";
+    let yaml = "repos:\n- repo: x\n  hooks: [{id: check-json}]\n";
+    let prek = ("prek.toml", toml);
+    let pre_commit = (".pre-commit-config.yaml", yaml);
+    let by_prek = &["7 hooks-pass: prek run --all-files"][..];
+    let by_pre_commit = &["7 hooks-pass: pre-commit run --all-files"][..];
+    for (files, missing, expected) in [
+        (&[prek][..], &[][..], by_prek),
+        (&[prek], &["pre-commit"], by_prek),
+        (&[prek, pre_commit], &[], by_prek),
+        (&[prek, pre_commit], &["prek"], by_pre_commit),
+        (&[pre_commit], &[], by_pre_commit),
+        (&[pre_commit], &["pre-commit"], by_prek),
+        (&[("prek.toml", fixes)], &[], &[]),
+        (&[("prek.toml", "repos = 1")], &[], &[]),
+    ] {
+        let files = Files::of(files).without(missing);
+        assert_eq!(goals_of(&files, &PLAIN), expected, "{:?}", files.texts);
+    }
+    let left = |files: &[(&str, &str)]| propose(&Files::of(files), &PLAIN).left_out;
+    assert_eq!(
+        left(&[("prek.toml", fixes)]),
+        [
+            "prek.toml: it changes files (prek run --all-files: typos --write-changes); a goal only looks"
+        ]
+    );
+    let lacking = propose(&Files::of(&[prek]).without(&["prek", "pre-commit"]), &PLAIN);
+    let why = lacking.lacking().next().unwrap().missing.clone();
+    assert_eq!(
+        why.as_deref(),
+        Some("prek is not installed: pip install prek")
+    );
+    let text = "[tool.ruff]\n[tool.black]\n";
+    let hooks = "[[repos]]\nrepo = 'x'\nhooks = [{ id = 'ruff-format' }]\n";
+    let files = [("pyproject.toml", text), ("a.py", ""), ("prek.toml", hooks)];
+    let goals = goals_in(&files).join("\n");
+    assert!(
+        goals.contains("ruff format --check") && !goals.contains("black"),
+        "{goals}"
+    );
+}
