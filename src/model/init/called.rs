@@ -263,6 +263,9 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     if NODE.contains(&program) {
         return Some(Vec::from_iter(script(one)));
     }
+    if let Some(task) = run_by_node(one) {
+        return Some(vec![task]);
+    }
     let run = |runner: &'static Runner| Some((runner, runner.tasks(words)?));
     let (runner, mut named) = RUNNERS.iter().find_map(run)?;
     if named.first().is_some_and(|name| is_own(words, name)) {
@@ -342,6 +345,29 @@ fn script(one: &Done) -> Option<Task<'_>> {
         place,
         file: None,
         handed: handed_on(program, &words[at + 1..]),
+    })
+}
+
+/// Returns the script of package.json that Node runs itself: `node --run NAME -- ARGUMENTS`.
+pub(super) fn run_by_node(one: &Done) -> Option<Task<'_>> {
+    let (program, rest) = one.words.split_first()?;
+    if !matches!(check::program_name(program), "node" | "nodejs") {
+        return None;
+    }
+    let end = rest.iter().position(|word| word == "--");
+    let (own, handed) = rest.split_at(end.unwrap_or(rest.len()));
+    let mut options = own.iter().take_while(|word| word.starts_with('-'));
+    let at = options.position(|word| word == "--run" || word.starts_with("--run="))?;
+    let name = match own[at].split_once('=') {
+        Some((_, name)) => name,
+        None => own.get(at + 1)?,
+    };
+    Some(Task {
+        program: NODE[0],
+        name,
+        place: place_of(one),
+        file: None,
+        handed: handed.iter().skip(1).cloned().collect(),
     })
 }
 

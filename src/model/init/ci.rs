@@ -192,7 +192,11 @@ fn goal(
     let is_of_node = |program: &String| NODE.contains(&program.as_str());
     // What `npx` brings comes from the packages, too.
     let called = [check::programs(check), check::unfound(check, &|_| false)].concat();
-    if called.iter().any(is_of_node) {
+    let runs_script = |one: &check::Done| {
+        let mut tasks = super::called::tasks(one).into_iter().flatten();
+        tasks.any(|task| task.program == NODE[0])
+    };
+    if called.iter().any(is_of_node) || check::done(check).iter().any(runs_script) {
         let package = packages.iter().find(|package| package.home == step.folder);
         let missing = package.and_then(|package| package.missing.as_ref());
         goal.missing = missing.cloned();

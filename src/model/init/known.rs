@@ -211,7 +211,16 @@ impl Command<'_> {
     /// Only of those that have no text of their own the name tells.
     fn knows_tasks(&self, dir: &str, one: &Done, tasks: &[Task]) -> Known {
         let words = of_module(&one.words);
-        let by_name = || self.knows(dir, words, one.does);
+        // Node itself reads what stands there as a file.
+        let is_script = NODE[0] == tasks.first().map_or("", |task| task.program)
+            && !NODE.contains(&name_of(words))
+            && INTERPRETERS
+                .iter()
+                .any(|it| is_among(it.names, name_of(words)));
+        let by_name = || match is_script {
+            true => Known::Yes,
+            false => self.knows(dir, words, one.does),
+        };
         let texts: Vec<Vec<String>> = tasks.iter().map(self.texts_of).collect();
         let is_found = !tasks.is_empty() && texts.iter().all(|texts| !texts.is_empty());
         if !is_found {

@@ -161,7 +161,14 @@ pub(super) fn covers(check: &str, same: &str, own: &str) -> bool {
 }
 
 fn commands(check: &str) -> impl Iterator<Item = Vec<String>> {
-    check::done(check).into_iter().map(|one| one.words)
+    let words = |one: Done| match called::run_by_node(&one) {
+        Some(task) => {
+            let npm = [called::NODE[0], "run", task.name, "--"].map(str::to_owned);
+            npm.into_iter().chain(task.handed).collect()
+        }
+        None => one.words,
+    };
+    check::done(check).into_iter().map(words)
 }
 
 /// Variables that change how strict or how loud programs are, and not what they look at.

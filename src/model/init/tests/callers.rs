@@ -238,3 +238,59 @@ fn prek_goes_by_its_own_file_where_that_is_there() {
         "{goals}"
     );
 }
+
+#[test]
+fn a_script_that_node_runs_is_the_one_that_npm_runs() {
+    let package = r#"{"scripts": {"lint": "eslint .", "fix": "eslint --fix .", "test": "node --test", "odd": "frob"}}"#;
+    let of = |runs: &[&str]| {
+        let workflow = workflow_of(&serde_json::json!({}), runs);
+        let files = [
+            ("package.json", package),
+            ("!node_modules", ""),
+            (".github/workflows/ci.yml", &*workflow),
+        ];
+        let found = propose(&Files::of(&files), &WITH_CI);
+        reads_back(&found);
+        let shown = |one: &Proposal| format!("{}: {}", one.id, one.check);
+        let own = |one: &&Proposal| one.id != "no-conflict-markers";
+        let runs: Vec<String> = found.runnable().filter(own).map(shown).collect();
+        let waits: Vec<String> = found
+            .lacking()
+            .filter_map(|one| one.missing.clone())
+            .collect();
+        (runs, waits, found.left_out)
+    };
+    for by in ["npm run", "node --run"] {
+        let (runs, waits, left) = of(&[
+            &format!("{by} lint"),
+            &format!("{by} test"),
+            &format!("{by} fix"),
+            &format!("{by} odd"),
+        ]);
+        assert_eq!(runs.len(), 2, "{by}: {runs:?}");
+        assert!(runs[0].starts_with("tests-pass: "), "{runs:?}");
+        assert!(runs[1].starts_with("lint-clean: "), "{runs:?}");
+        assert_eq!(
+            waits,
+            ["evolve does not know what `frob` does: look first, then take the # away"],
+            "{by}"
+        );
+        let fixes = format!(": it changes files ({by} fix: eslint --fix .); a goal only looks");
+        assert!(left.iter().any(|one| one.ends_with(&fixes)), "{left:?}");
+    }
+    let alike = ["npm run", "node --run"].map(|by| {
+        let runs = [
+            format!("{by} lint -- --max-warnings=0"),
+            format!("{by} odd"),
+        ];
+        let (runs, waits, left) = of(&runs.each_ref().map(String::as_str));
+        (format!("{runs:?} {left:?}").replace(by, "RUN"), waits)
+    });
+    assert_eq!(alike[0], alike[1]);
+    assert!(
+        alike[0].0.contains("lint-clean: RUN lint -- --max"),
+        "{alike:?}"
+    );
+    let (runs, _, _) = of(&["node --env-file=.env --run=test"]);
+    assert_eq!(runs.len(), 2, "{runs:?}");
+}
