@@ -1,17 +1,23 @@
 //! Cargo: it builds, its tests pass, clippy and rustdoc have nothing to say, it is formatted; what cargo-deny and coverage say. Pure.
 
+mod calls;
 mod features;
 
 use serde_json::Value;
 
+use calls::Calls;
 use features::Features;
 
 use super::offer::{Proposal, Role};
-use super::{Found, Look, Wishes, first_of, has, homes, is_within, join, split, text_at, toml};
+use super::{
+    Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, text_at, toml,
+};
 
 const INSTALL: &str = "see https://rustup.rs";
 /// How many files are read to tell whether they need a nightly compiler.
 const MOST_READ: usize = 200;
+/// How many calls of members are made behind each other.
+const MOST_APART: usize = 8;
 
 /// One Cargo project.
 struct Project<'a> {
@@ -22,7 +28,20 @@ struct Project<'a> {
     /// ` --locked` where Cargo.lock is kept.
     locked: &'static str,
     features: Features,
+    /// What is tested, as CI has it where that tells.
+    tested: Tested,
     source: String,
+}
+
+/// What commands build that test and lint a project.
+#[derive(Default)]
+struct Tested {
+    /// Of the whole: the members that are left out, and the features; empty where CI tests members alone.
+    whole: Option<(String, String)>,
+    /// Members that are tested apart, for their features: options with a space in front.
+    members: Vec<String>,
+    /// The members that clippy leaves out, and the features that it is told.
+    linted: String,
 }
 
 /// Proposes goals for each Cargo project.
@@ -35,6 +54,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
             continue;
         };
         let is_workspace = manifest.get("workspace").is_some();
+        let features = Features::of(look, &home, &manifest);
         let project = Project {
             look,
             home: &home,
@@ -44,7 +64,8 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
             } else {
                 ""
             },
-            features: Features::of(look, &home, &manifest),
+            tested: Tested::of(look, &home, &manifest, &features),
+            features,
             source: match is_workspace {
                 true => format!("{path}, a workspace"),
                 false => path,
@@ -68,6 +89,66 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
     }
 }
 
+impl Tested {
+    fn of(look: &dyn Look, home: &str, manifest: &Value, features: &Features) -> Tested {
+        let is_workspace = manifest.get("workspace").is_some();
+        let has_root = is_workspace && manifest.get("package").is_some();
+        let calls = Calls::of(look, home, &[&["test"], &["t"], &["nextest", "run"]]);
+        let of_clippy = Calls::of(look, home, &[&["clippy"]]);
+        let usable = |chosen: &String| {
+            let is_all = chosen.contains("--all-features");
+            !chosen.is_empty() && !(is_all && features.needs_nightly)
+        };
+        // What CI turns on for some members alone others may not have, or not build with.
+        let of_members = || {
+            is_workspace
+                && features
+                    .tested
+                    .iter()
+                    .any(|it| calls.chooses_for_members(it))
+        };
+        let by_manifest = match of_members() {
+            true => String::new(),
+            false => features.of_tests.clone(),
+        };
+        let own = |widest: Option<(String, String)>| {
+            let (left_out, chosen) = widest.unwrap_or_default();
+            let chosen = Some(chosen).filter(usable);
+            (left_out, chosen.unwrap_or_else(|| by_manifest.clone()))
+        };
+        let whole = calls.widest(has_root);
+        let is_apart = is_workspace && whole.is_none() && calls.members() >= members(look, home);
+        let (left_out, chosen) = own(whole);
+        let mut apart = match is_workspace && !chosen.contains("--all-features") {
+            true => calls.of_members(),
+            false => Vec::new(),
+        };
+        if !is_apart {
+            apart.retain(|options| options.contains("features"));
+        }
+        apart.truncate(MOST_APART);
+        let (left_out_of_lints, of_lints) = own(of_clippy.widest(has_root));
+        let linted = left_out_of_lints + &of_lints;
+        Tested {
+            whole: (!is_apart || apart.is_empty()).then_some((left_out, chosen)),
+            members: apart,
+            linted,
+        }
+    }
+}
+
+/// Returns how many packages lie in a folder and below it.
+fn members(look: &dyn Look, home: &str) -> usize {
+    let files = look.files().iter();
+    let manifests = files.filter(|path| split(path).1 == "Cargo.toml" && is_own(path));
+    let own = manifests.filter(|path| is_within(path, home));
+    let has_package = |path: &&String| {
+        let manifest = toml(look, path);
+        manifest.is_some_and(|it| it.get("workspace").is_none() || it.get("package").is_some())
+    };
+    own.take(MOST_READ).filter(has_package).count().max(1)
+}
+
 impl Project<'_> {
     fn goal(&self, role: Role, id: &str, check: &str) -> Proposal {
         Proposal::new(role, id, self.home, check)
@@ -79,10 +160,9 @@ impl Project<'_> {
     fn checks(&self) -> Vec<Proposal> {
         let Project { all, locked, .. } = self;
         let Features {
-            of_docs,
-            docs_wait,
-            of_tests,
+            of_docs, docs_wait, ..
         } = &self.features;
+        let linted = &self.tested.linted;
         let (targets, source) = self.linted();
         let formats = if all.is_empty() {
             "cargo fmt --check"
@@ -105,7 +185,7 @@ impl Project<'_> {
             self.goal(
                 Role::Lint,
                 "clippy-clean",
-                &format!("cargo clippy --quiet{all}{targets}{of_tests}{locked} -- -D warnings"),
+                &format!("cargo clippy --quiet{all}{targets}{linted}{locked} -- -D warnings"),
             )
             .seen_in(source)
             .says("Clippy has nothing to say")
@@ -170,14 +250,18 @@ impl Project<'_> {
     /// Tests, run by nextest where the project is set up for it.
     fn tests(&self) -> Proposal {
         let Project { all, locked, .. } = self;
-        let features = &self.features.of_tests;
         let nextest = has(self.look, &join(self.home, ".config/nextest.toml"))
             && self.look.finds("cargo-nextest");
-        let check = match nextest {
-            true => format!("cargo nextest run{all}{features}{locked}"),
-            false => format!("cargo test --quiet{all}{features}{locked}"),
+        let call = match nextest {
+            true => "cargo nextest run",
+            false => "cargo test --quiet",
         };
-        self.goal(Role::Test, "tests-pass", &check)
+        let Tested { whole, members, .. } = &self.tested;
+        let whole = whole.iter();
+        let whole = whole.map(|(left_out, features)| format!("{all}{left_out}{features}"));
+        let all = whole.chain(members.iter().cloned());
+        let all: Vec<String> = all.map(|some| format!("{call}{some}{locked}")).collect();
+        self.goal(Role::Test, "tests-pass", &all.join(" && "))
             .says("All tests pass")
             .same_as(&["cargo test", "cargo nextest", "cargo t "])
     }
@@ -203,7 +287,8 @@ impl Project<'_> {
         let Project {
             all, locked, look, ..
         } = self;
-        let features = &self.features.of_tests;
+        let of_whole = self.tested.whole.as_ref();
+        let features = of_whole.map_or(String::new(), |(left_out, it)| format!("{left_out}{it}"));
         let settings = first_of(*look, self.home, &["tarpaulin.toml", ".tarpaulin.toml"]);
         let is_tarpaulin =
             settings.is_some() || !look.finds("cargo-llvm-cov") && look.finds("cargo-tarpaulin");

@@ -32,6 +32,10 @@ pub(super) struct Features {
     pub docs_wait: Option<String>,
     /// Of commands that build tests and examples, so that those are built which need features.
     pub of_tests: String,
+    /// The features that this turns on.
+    pub tested: Vec<String>,
+    /// One of the features needs a nightly compiler.
+    pub needs_nightly: bool,
 }
 
 impl Features {
@@ -43,10 +47,15 @@ impl Features {
             manifest,
             roots: roots.collect::<Vec<_>>().join("\n"),
         };
+        let tested = package.tested();
+        let all = manifest.get("features").and_then(Value::as_object);
+        let mut names = all.into_iter().flatten().map(|(name, _)| name);
         Features {
             of_docs: package.of_docs().unwrap_or_default(),
             docs_wait: package.docs_wait(),
-            of_tests: package.of_tests(),
+            of_tests: option(&tested),
+            tested: tested.into_iter().map(str::to_owned).collect(),
+            needs_nightly: names.any(|name| package.is_of_nightly(name)),
         }
     }
 }
@@ -97,7 +106,8 @@ impl Package<'_> {
         ))
     }
 
-    fn of_tests(&self) -> String {
+    /// Returns the features without which some tests or examples are not built.
+    fn tested(&self) -> Vec<&str> {
         let by_default = by_default(self.manifest);
         let targets = ["test", "example"].iter();
         let targets = targets.filter_map(|kind| self.manifest.get(*kind)?.as_array());
@@ -112,9 +122,9 @@ impl Package<'_> {
                 wished.push(name);
             }
         }
-        match !wished.is_empty() && EXCLUSIVE.is_match(&self.roots) {
-            true => String::new(),
-            false => option(&wished),
+        match EXCLUSIVE.is_match(&self.roots) {
+            true => Vec::new(),
+            false => wished,
         }
     }
 

@@ -294,3 +294,72 @@ fn a_script_that_node_runs_is_the_one_that_npm_runs() {
     let (runs, _, _) = of(&["node --env-file=.env --run=test"]);
     assert_eq!(runs.len(), 2, "{runs:?}");
 }
+
+#[test]
+fn a_workspace_is_tested_with_the_features_that_ci_tests_it_with() {
+    let manifest = "[workspace]\nmembers = ['m']\n[package]\nname = 'a'\n[[test]]\nname = 't'\nrequired-features = ['x']\n";
+    let of = |runs: &[&str]| {
+        let workflow = workflow_of(&serde_json::json!({}), runs);
+        let files = [
+            ("Cargo.toml", manifest),
+            ("m/Cargo.toml", ""),
+            (".github/workflows/ci.yml", &*workflow),
+        ];
+        let goals = goals_in(&files).into_iter();
+        let own = goals.filter_map(|one| Some(one.strip_prefix("9 tests-pass: ")?.to_owned()));
+        own.collect::<Vec<_>>().join("\n")
+    };
+    let whole = "cargo test --quiet --workspace";
+    let with = "cargo test --quiet --workspace --features x";
+    for (runs, expected) in [
+        (&[][..], with.to_owned()),
+        (&["cargo test --workspace"], with.to_owned()),
+        (
+            &["cargo test --all-features --workspace --verbose"],
+            format!("{whole} --all-features"),
+        ),
+        (
+            &[
+                "cargo test --workspace",
+                "cargo test --workspace --features y,z",
+            ],
+            format!("{whole} --features y,z"),
+        ),
+        (
+            &["cargo test --workspace --no-default-features -F x"],
+            format!("{whole} --no-default-features --features x"),
+        ),
+        (
+            &["cargo test --workspace --exclude m"],
+            format!("{whole} --exclude m --features x"),
+        ),
+        (
+            &["cargo test --workspace", "cargo test -p m --features x"],
+            format!("{whole} && cargo test --quiet -p m --features x"),
+        ),
+        (
+            &[
+                "cargo test -p a",
+                "cargo test --package=m --features x -- --nocapture",
+            ],
+            "cargo test --quiet -p a && cargo test --quiet -p m --features x".to_owned(),
+        ),
+        (&["cargo test -p m --lib fast"], with.to_owned()),
+        (&["cargo test -p m --features '$X'"], with.to_owned()),
+    ] {
+        assert_eq!(of(runs), expected, "{runs:?}");
+    }
+    let lints = workflow_of(
+        &serde_json::json!({}),
+        &["cargo clippy --workspace --exclude m --all-targets --all-features -- -D warnings"],
+    );
+    let files = [
+        ("Cargo.toml", manifest),
+        (".github/workflows/ci.yml", &*lints),
+    ];
+    let goals = goals_in(&files).join("\n");
+    let clippy =
+        "cargo clippy --quiet --workspace --all-targets --exclude m --all-features -- -D warnings";
+    assert!(goals.contains(clippy), "{goals}");
+    assert!(goals.contains(with), "{goals}");
+}
