@@ -33,6 +33,8 @@ const FILES: [&str; 6] = [
     "Pipfile",
 ];
 
+/// Where the report of coverage.py has the number.
+const OF_REPORT: &str = r"{regex: 'TOTAL\s.*?([0-9.]+)%'}";
 /// How many files of tests are read to tell what runs them.
 const TESTS_READ: usize = 200;
 
@@ -59,8 +61,6 @@ struct Project<'a> {
     sections: String,
     /// Where tools may be named as dependencies.
     dependencies: String,
-    /// The lines of its own recipes.
-    recipes: Vec<String>,
     calls: Calls,
 }
 
@@ -157,7 +157,6 @@ impl<'a> Project<'a> {
             ]
             .join("\n"),
             sections: [text("setup.cfg"), text("tox.ini")].join("\n"),
-            recipes: tasks.lines_in(home),
             calls: Calls::of(look, tasks, home),
             pyproject,
         }
@@ -290,8 +289,11 @@ impl<'a> Project<'a> {
                 group => format!("--group {} ", text::shell_word(group)),
             };
         }
+        let is_named = |option| self.has_list(option, Some(package));
         match within("/project/optional-dependencies") {
             Some(extra) => format!("--extra {} ", text::shell_word(extra)),
+            None if is_named("--group") => format!("--group {package} "),
+            None if is_named("--extra") => format!("--extra {package} "),
             None => String::new(),
         }
     }
@@ -322,7 +324,11 @@ impl<'a> Project<'a> {
         if !by_pytest && let Some(test) = self.of_unittest(&tests) {
             let goal = self.unittest(test);
             let why = self.not_installed(&tests, By::Unittest);
-            found.proposals.push(held(goal, why.as_deref()));
+            let module = goal.check.split_once(" -m ").map(|(_, module)| module);
+            let coverage = self.coverage_by_itself(module.unwrap_or_default(), wishes);
+            let all = std::iter::once(goal).chain(coverage);
+            let all = all.map(|goal| held(goal, why.as_deref()));
+            found.proposals.extend(all);
             return;
         }
         let places = self.places_of_tests();
@@ -340,7 +346,13 @@ impl<'a> Project<'a> {
             None => goal.same_as(&["unittest"]),
         });
         let is_measured = self.measures_always();
-        if self.names("pytest-cov")
+        let by_itself = match is_measured || self.names("pytest-cov") {
+            true => None,
+            false => self.coverage_by_itself(&command, wishes),
+        };
+        if let Some(goal) = by_itself {
+            found.proposals.push(held(goal, why.as_deref()));
+        } else if self.names("pytest-cov")
             || self.tool("coverage").is_some()
             || self.has_file(".coveragerc")
             || is_measured
@@ -419,6 +431,9 @@ impl<'a> Project<'a> {
             "" => String::new(),
             start => format!(" -s {}", text::shell_word(start)),
         };
+        if !start.is_empty() && self.has_file(&format!("{start}/__init__.py")) {
+            place.push_str(" -t .");
+        }
         if !name.starts_with("test") {
             place.push_str(" -p '*_test.py'");
         }
@@ -447,10 +462,8 @@ impl<'a> Project<'a> {
             .same_as(&["unittest", "pytest", "tox -e py"])
     }
 
-    fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {
-        let with = if is_measured { "" } else { " --cov" };
-        let places = self.places_of_tests();
-        let command = format!("pytest -q{with} --cov-report=term{places}");
+    /// Returns the floor of coverage that the project sets.
+    fn floor(&self) -> Option<f64> {
         let own = self
             .tool("coverage")
             .and_then(|all| all.pointer("/report/fail_under")?.as_f64());
@@ -463,10 +476,16 @@ impl<'a> Project<'a> {
                 .to_owned();
             line.trim_start_matches([' ', '=', ':']).trim().parse().ok()
         });
-        let own = own.or_else(|| in_files.into_iter().next());
+        own.or_else(|| in_files.into_iter().next())
+    }
+
+    fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {
+        let with = if is_measured { "" } else { " --cov" };
+        let places = self.places_of_tests();
+        let command = format!("pytest -q{with} --cov-report=term{places}");
         let goal = self
             .runs((Role::Coverage, "coverage-floor"), &command, "pytest-cov")
-            .covers((own, wishes.coverage), r"{regex: 'TOTAL\s.*?([0-9.]+)%'}")
+            .covers((self.floor(), wishes.coverage), OF_REPORT)
             .seen_in("pytest-cov, coverage");
         // pytest-cov is no program; what it brings is.
         let is_by_hand = matches!(self.runner, Runner::Venv(_) | Runner::Path);

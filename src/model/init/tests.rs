@@ -626,6 +626,19 @@ fn unittest_is_proposed_where_it_runs_all_tests_and_told_where_it_finds_them() {
             ],
             discover(" -s tests"),
         ),
+        // What is a package is imported as one, as `from .a import b` needs it.
+        (
+            &[("tests/__init__.py", ""), ("tests/test_a.py", case)],
+            discover(" -s tests -t ."),
+        ),
+        (
+            &[
+                ("tests/__init__.py", ""),
+                ("tests/unit/__init__.py", ""),
+                ("tests/unit/test_a.py", case),
+            ],
+            discover(" -s tests -t ."),
+        ),
         (&[("tests/test_a.py", function)], by_pytest.to_owned()),
         (
             &[("tests/test_a.py", case), ("tests/test_b.py", function)],

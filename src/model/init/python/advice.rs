@@ -70,11 +70,16 @@ impl Project<'_> {
         let tests = found.proposals.iter().find(is_tested);
         let calls_pytest =
             |one: &Proposal| one.missing.is_none() && !one.check.contains("unittest");
+        let by_unittest = tests.is_some_and(|one| one.check.contains("unittest"));
         let then = match tests.is_some_and(calls_pytest) {
             true => "write .venv/bin/pytest for pytest in GOALS.yaml",
+            false if by_unittest => "write .venv/bin/python for python3 in GOALS.yaml",
             false => "evolve init --add --write",
         };
-        let what = self.to_install(None, true);
+        let what = self.to_install(None, !by_unittest);
+        if what.is_empty() {
+            return;
+        }
         found.notes.push(format!(
             "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
              python3 -m venv .venv && .venv/bin/pip install {what}, then {then}",

@@ -2,8 +2,11 @@
 
 use super::super::called::{PREK, Place, Task};
 use super::super::tasks::TaskFiles;
-use super::super::{Look, ci, join};
-use super::{Project, Runner};
+use serde_json::Value;
+
+use super::super::offer::{Proposal, Role};
+use super::super::{Look, Wishes, ci, join};
+use super::{OF_REPORT, Project, Runner};
 use crate::model::{check, text};
 
 /// Options of pytest behind which a value of theirs stands.
@@ -48,6 +51,9 @@ const NARROWS: [&str; 8] = [
     "-m",
 ];
 
+/// How many environments of tox are read that are not listed.
+const MOST_SESSIONS: usize = 64;
+
 /// Where a project calls its tools: the lines of each job, recipe, environment or session.
 #[derive(Default)]
 pub(super) struct Calls {
@@ -82,7 +88,18 @@ impl Calls {
         let listed = ["tox", "nox"].into_iter().filter(|_| home.is_empty());
         let listed = listed.filter_map(|program| Some((program, tasks.listed(program)?.1)));
         let mut sessions = Vec::new();
-        for (program, names) in listed {
+        for (program, mut names) in listed {
+            // Those that nobody lists are asked for by their names.
+            let tox = Some("tox.ini").filter(|_| program == "tox");
+            let tox = tox.and_then(|path| look.read(path)).unwrap_or_default();
+            let heads = tox
+                .lines()
+                .filter_map(|line| line.strip_prefix("[testenv:"));
+            let heads = heads.filter_map(|head| head.trim_end().strip_suffix(']'));
+            let own = heads.filter(|name| !name.contains(['{', '}']));
+            names.extend(own.take(MOST_SESSIONS).map(str::to_owned));
+            names.sort();
+            names.dedup();
             sessions.extend(names.iter().flat_map(|name| texts_of(program, name)));
             if names.is_empty() {
                 sessions.extend(texts_of(program, ""));
@@ -99,6 +116,11 @@ impl Calls {
     /// Returns the places that say how tools are called, the one that counts most first.
     fn by_commands(&self) -> [&[Vec<String>]; 3] {
         [&self.ci, &self.recipes, &self.sessions]
+    }
+
+    /// Returns the lines of recipes, of tox and nox, and of CI.
+    pub(super) fn in_order(&self) -> [&[Vec<String>]; 3] {
+        [&self.recipes, &self.sessions, &self.ci]
     }
 
     /// Returns which formatters the first place that calls any of them calls.
@@ -120,6 +142,27 @@ impl Calls {
                 place,
             })
         })
+    }
+}
+
+impl Calls {
+    /// Returns the floor of coverage that a report is told, in percent.
+    fn floor(&self) -> Option<f64> {
+        let lines = self.by_commands().into_iter().flatten().flatten();
+        let mut told = lines.filter(|line| line.contains("coverage report"));
+        told.find_map(|line| {
+            let (_, rest) = line.split_once("--fail-under")?;
+            let rest = rest.trim_start_matches(['=', ' ']);
+            rest.split_whitespace().next()?.parse().ok()
+        })
+    }
+
+    /// Returns the first of these programs that is called anywhere.
+    pub(super) fn calls_any<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        let all = [&self.ci, &self.recipes, &self.sessions, &self.hooks];
+        let lines = || all.iter().copied().flatten().flatten();
+        let mut names = names.iter().copied();
+        names.find(|name| lines().any(|line| is_called(line, &[name])))
     }
 }
 
@@ -167,6 +210,69 @@ impl Project<'_> {
         is_told.then(|| words.join(" "))
     }
 
+    /// Returns the options of `coverage run` with which the project measures a module itself, `pytest` or `unittest`, with spaces in front.
+    fn coverage_run(&self, module: &str) -> Option<String> {
+        let lines = self.calls.by_commands().into_iter().flatten().flatten();
+        let mut calls = lines.filter_map(|line| line.split_once("coverage run"));
+        calls.find_map(|(_, rest)| {
+            let mut words = rest.split_whitespace();
+            let options = words.by_ref().take_while(|word| *word != "-m");
+            let options: Vec<String> = options
+                .map(|word| text::shell_word(word.replace(['\'', '"'], "")))
+                .collect();
+            let is_plain = |it: &String| {
+                it.trim_start_matches('\'').starts_with('-') && !it.contains(['$', ';', '|', '&'])
+            };
+            let is_it = words.next() == Some(module) && options.iter().all(is_plain);
+            is_it.then(|| options.iter().map(|it| format!(" {it}")).collect())
+        })
+    }
+
+    /// Proposes coverage of a module with its arguments as the project measures it itself: by `coverage run -m`.
+    pub(super) fn coverage_by_itself(&self, module: &str, wishes: &Wishes) -> Option<Proposal> {
+        let name = module.split(' ').next().unwrap_or(module);
+        let options = self.coverage_run(name)?;
+        let command = format!("coverage run{options} -m {module}");
+        let goal = self.runs((Role::Coverage, "coverage-floor"), &command, "coverage");
+        let before = goal.check.strip_suffix(&command).unwrap_or_default();
+        let by = match self.home {
+            "" => before,
+            _ => before.rsplit_once(" && ").map_or("", |(_, by)| by),
+        };
+        let set = self
+            .tool("coverage")
+            .and_then(|it| it.pointer("/run/parallel"));
+        let texts = [".coveragerc", "setup.cfg", "tox.ini"];
+        let mut texts = texts
+            .iter()
+            .filter_map(|name| self.look.read(&join(self.home, name)));
+        let says = |text: String| {
+            let mut lines = text
+                .lines()
+                .map(|line| line.replace(' ', "").to_lowercase());
+            lines.any(|line| line == "parallel=true")
+        };
+        let is_parallel = set.and_then(Value::as_bool) == Some(true)
+            || texts.any(says)
+            || options
+                .split(' ')
+                .any(|it| matches!(it, "-p" | "--parallel-mode"));
+        let check = match is_parallel {
+            true => format!(
+                "{before}coverage erase && {by}{command} && {by}coverage combine --quiet && {by}coverage report"
+            ),
+            false => format!("{before}{command} && {by}coverage report"),
+        };
+        let floor = self.floor().or_else(|| self.calls.floor());
+        let goal = Proposal { check, ..goal }
+            .covers((floor, wishes.coverage), OF_REPORT)
+            .seen_in("the project's calls of coverage run");
+        Some(Proposal {
+            same: vec!["--cov".to_owned(), "coverage".to_owned()],
+            ..goal
+        })
+    }
+
     /// Says whether a file or folder is there.
     pub(super) fn is_there(&self, place: &str) -> bool {
         let place = place.trim_start_matches("./").trim_end_matches('/');
@@ -177,18 +283,19 @@ impl Project<'_> {
     /// Returns the options by which uv brings what a program of a package needs, each with a space behind it: what the project has it
     /// bring where it calls the program itself, and the group or extra that the package is in.
     pub(super) fn brought_for(&self, program: &str, package: &str) -> String {
-        let mut options = self.asked_for(program);
-        let own = self.group_of(package);
-        let is_all = |option: &String| {
-            let kind = own.as_deref().unwrap_or_default().split(' ').next();
-            let whole = match kind {
-                Some("--extra") => "--all-extras",
-                _ => "--all-groups",
-            };
-            option == whole || Some(option) == own.as_ref()
+        // What measures tests needs what they need.
+        let (mut options, packages) = match program {
+            "coverage" => (self.asked_for("pytest"), vec!["pytest", package]),
+            _ => (self.asked_for(program), vec![package]),
         };
-        if !options.iter().any(is_all) {
-            options.extend(own);
+        for own in packages.into_iter().filter_map(|it| self.group_of(it)) {
+            let whole = match own.starts_with("--extra") {
+                true => "--all-extras",
+                false => "--all-groups",
+            };
+            if !options.iter().any(|it| it == whole || *it == own) {
+                options.push(own);
+            }
         }
         options.iter().map(|option| format!("{option} ")).collect()
     }
@@ -248,7 +355,7 @@ impl Project<'_> {
     }
 
     /// Says whether the project has the extra or group that an option asks for, or any.
-    fn has_list(&self, option: &str, name: Option<&str>) -> bool {
+    pub(super) fn has_list(&self, option: &str, name: Option<&str>) -> bool {
         let at = match option.contains("extra") {
             true => "/project/optional-dependencies",
             false => "/dependency-groups",

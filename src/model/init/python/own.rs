@@ -39,13 +39,34 @@ const HERE: [(&str, &str); 5] = [
     ("extra", ""),
 ];
 
+/// What the project hands a tool itself.
+pub(super) enum Places {
+    /// These files and folders, each time.
+    Told(String),
+    /// Some each time, and not the same.
+    Differ,
+    /// That is not known.
+    Untold,
+}
+
 impl Project<'_> {
-    /// Returns the files and folders that the project's own recipes hand a tool, each time the same, as they are typed behind it.
-    pub(super) fn places(&self, tool: &[&str]) -> Option<String> {
+    /// Returns the files and folders that the project's own recipes hand a tool, each time the same, as they are typed behind it; where
+    /// these do not call it, what tox, nox or CI hand it.
+    pub(super) fn places(&self, tool: &[&str]) -> Places {
+        let mut all = self.calls.in_order().into_iter();
+        let told = all.find_map(|jobs| self.places_in(jobs, tool));
+        told.unwrap_or(Places::Untold)
+    }
+
+    /// The same of these lines; none where they do not call it.
+    fn places_in(&self, jobs: &[Vec<String>], tool: &[&str]) -> Option<Places> {
         let mut found: Vec<Vec<String>> = Vec::new();
         let call = tool.join(" ");
-        let lines = self.recipes.iter().filter(|line| line.contains(&call));
-        let lines = lines.take(MOST_CALLS);
+        let mut lines: Vec<&String> = jobs.iter().flatten().collect();
+        lines.retain(|line| line.contains(&call));
+        lines.sort();
+        lines.dedup();
+        let lines = lines.into_iter().take(MOST_CALLS);
         for check::Done { words, .. } in lines.flat_map(|line| check::done(line)) {
             let mut places = words.windows(tool.len());
             let Some(at) = places.position(|some| some.iter().eq(tool)) else {
@@ -59,7 +80,7 @@ impl Project<'_> {
                 .filter(is_option)
                 .any(|it| !FLAGS.contains(&it.as_str()))
             {
-                return None;
+                return Some(Places::Untold);
             }
             found.push(rest.iter().filter(|it| !is_option(it)).cloned().collect());
         }
@@ -67,7 +88,11 @@ impl Project<'_> {
         let is_same = found.iter().all(|other| *other == first);
         let is_told = is_same && !first.is_empty() && first.iter().all(|it| self.is_there(it));
         let words: Vec<String> = first.iter().map(text::shell_word).collect();
-        is_told.then(|| words.join(" "))
+        Some(match is_told {
+            true => Places::Told(words.join(" ")),
+            false if !is_same && found.iter().all(|some| !some.is_empty()) => Places::Differ,
+            false => Places::Untold,
+        })
     }
 
     /// Returns the marker for which uv does not bring a package on the Python that is used here.

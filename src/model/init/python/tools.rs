@@ -4,7 +4,21 @@ use serde_json::Value;
 
 use super::super::offer::Role;
 use super::super::{Found, ini, join};
-use super::{Project, ruff};
+use super::own::Places;
+use super::{Project, held, ruff};
+use crate::model::init::known::FIRST;
+
+/// What else checks types.
+const OF_TYPES: [&str; 6] = [
+    "stubtest",
+    "pyright",
+    "basedpyright",
+    "ty",
+    "pyrefly",
+    "pytype",
+];
+/// Why mypy waits that the project itself calls in several ways.
+const ELSEWHERE: &str = "the project has mypy look at other places, in several calls";
 
 /// The formatters that are in use, each with what it is seen in.
 struct Formatters {
@@ -27,15 +41,26 @@ impl Project<'_> {
                 let tool = plain.split(" --").next().unwrap_or_default().split(' ');
                 let tool: Vec<&str> = tool.collect();
                 // As the project's own recipes have it, unless its configuration says so.
-                let command = match self.places(&tool) {
-                    Some(places) => format!("{plain} {places}"),
-                    None => command.to_owned(),
+                let (command, why) = match self.places(&tool) {
+                    Places::Told(places) => (format!("{plain} {places}"), None),
+                    Places::Differ if command == "mypy ." => {
+                        (command.to_owned(), Some(format!("{ELSEWHERE}: {FIRST}")))
+                    }
+                    Places::Differ | Places::Untold => (command.to_owned(), None),
                 };
-                goals.push(
-                    self.runs((role, id), &command, package)
-                        .says(says)
-                        .seen_in(seen),
-                );
+                let others = || self.calls.calls_any(&OF_TYPES);
+                let is_called = || self.calls.calls_any(&["mypy", "dmypy"]).is_some();
+                let instead = match package {
+                    "mypy" if !is_called() => others(),
+                    _ => None,
+                };
+                let instead = instead
+                    .map(|other| format!("the project calls {other}, and not mypy: {FIRST}"));
+                let goal = self
+                    .runs((role, id), &command, package)
+                    .says(says)
+                    .seen_in(seen);
+                goals.push(held(goal, why.or(instead).as_deref()));
             }
         };
         let seen_ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);

@@ -109,19 +109,6 @@ impl<'l> TaskFiles<'l> {
         texts.join("\n")
     }
 
-    /// Returns the lines of the recipes in a folder's Makefile and justfile, up to so many recipes of each.
-    pub(in crate::model::init) fn lines_in(&self, folder: &str) -> Vec<String> {
-        let rules = ["make", "just"].map(|program| self.read_by(program, folder));
-        let mut all = Vec::new();
-        for (_, rules) in rules.iter().flatten() {
-            let names = [rules.names(), rules.with_arguments()].concat();
-            for name in names.iter().take(MOST_RECIPES) {
-                all.extend(rules.lines(name).lines().map(str::to_owned));
-            }
-        }
-        all
-    }
-
     /// Returns the lines of each recipe in a folder's Makefile and justfile, behind those of what it needs.
     pub(in crate::model::init) fn recipes_in(&self, folder: &str) -> Vec<Vec<String>> {
         let rules = ["make", "just"].map(|program| self.read_by(program, folder));

@@ -8,7 +8,7 @@ fn pytest_in_an_environment_of_the_projects_own_is_proposed_beside_unittest() {
     let before = propose(&Files::of(&all), &PLAIN);
     let note = &before.notes[0];
     assert!(
-        note.ends_with(".venv/bin/pip install --editable . pytest, then evolve init --add --write"),
+        note.ends_with(".venv/bin/pip install --editable ., then write .venv/bin/python for python3 in GOALS.yaml"),
         "{note}"
     );
     let (file, _) = read_goals("g", crate::model::init::file(&before, "x").as_bytes()).unwrap();

@@ -771,3 +771,111 @@ fn uv_brings_what_the_project_has_it_bring_where_it_calls_a_tool() {
         assert_eq!(of(more), (tests.to_owned(), types.to_owned()), "{more:?}");
     }
 }
+
+#[test]
+fn coverage_is_measured_as_the_project_measures_it_itself() {
+    let test = (
+        "tests/test_a.py",
+        "import unittest\nclass A(unittest.TestCase): pass\n",
+    );
+    let function = ("tests/test_a.py", "def test_a(): pass\n");
+    let setup = ("setup.py", "");
+    let of = |files: &[(&str, &str)]| {
+        let found = propose(&Files::of(files), &PLAIN);
+        reads_back(&found);
+        let mut all = found.proposals.into_iter();
+        let goal = all.find(|one| one.id == "coverage-floor")?;
+        Some((goal.check, goal.measured?.floor, goal.missing))
+    };
+    let make = "coverage:\n\tcoverage run --include=\"a/*.py\" -m unittest\n\tcoverage report --show-missing --fail-under=99\n";
+    let by_unittest =
+        "coverage run '--include=a/*.py' -m unittest discover -s tests && coverage report";
+    assert_eq!(
+        of(&[setup, test, ("Makefile", make)]),
+        Some((by_unittest.to_owned(), 99.0, None))
+    );
+    assert_eq!(of(&[setup, test]), None);
+    let project = "[dependency-groups]\ntests = ['pytest']\ncov = ['coverage']\n[tool.coverage.run]\nparallel = true\n[tool.pytest]\n";
+    let tox = "[testenv]\ndependency_groups = tests, cov\ncommands = coverage run -m pytest {posargs:-n auto}\n";
+    let uv = "uv run --locked --group tests --group cov";
+    assert_eq!(
+        of(&[
+            ("pyproject.toml", project),
+            ("uv.lock", ""),
+            ("tox.ini", tox),
+            function
+        ]),
+        Some((
+            format!(
+                "{uv} coverage erase && {uv} coverage run -m pytest -q && {uv} coverage combine --quiet && {uv} coverage report"
+            ),
+            80.0,
+            None
+        ))
+    );
+    // What pytest-cov is there for stays its own.
+    let with = project.replace("'coverage'", "'pytest-cov'");
+    let (check, ..) = of(&[("pyproject.toml", &with), ("tox.ini", tox), function]).unwrap();
+    assert_eq!(check, "pytest -q --cov --cov-report=term");
+    let venv = [
+        setup,
+        test,
+        ("Makefile", make),
+        ("!.venv/bin/python", ""),
+        ("!.venv/bin/coverage", ""),
+    ];
+    let in_venv = by_unittest.replace("coverage r", ".venv/bin/coverage r");
+    assert_eq!(of(&venv).unwrap().0, in_venv);
+}
+
+#[test]
+fn types_are_checked_as_the_project_checks_them_itself() {
+    let of = |more: &[(&str, &str)]| {
+        let own = [
+            ("a/b.py", ""),
+            ("c/d.pyi", ""),
+            ("setup.cfg", "[mypy]\nstrict = true\n"),
+        ];
+        let found = propose(&Files::of(&[&own[..], more].concat()), &PLAIN);
+        let goal = found
+            .proposals
+            .into_iter()
+            .find(|one| one.id == "types-fit")
+            .unwrap();
+        (goal.check, goal.missing)
+    };
+    let tox = |commands: &str| format!("[testenv:mypy]\ncommands =\n{commands}");
+    let one = tox("  mypy --strict a\n");
+    let two = tox("  mypy a\n  mypy c/d.pyi\n");
+    let workflow = workflow_of(&serde_json::json!({}), &["python -m mypy a c"]);
+    let stubs = "check:\n\tstubtest a\n";
+    let why = |what: &str| Some(format!("{what}: look first, then take the # away"));
+    for (more, check, missing) in [
+        (&[][..], "mypy .", None),
+        (&[("tox.ini", &*one)], "mypy a", None),
+        (
+            &[(".github/workflows/ci.yml", &*workflow)],
+            "mypy a c",
+            None,
+        ),
+        (
+            &[("tox.ini", &*two)],
+            "mypy .",
+            why("the project has mypy look at other places, in several calls"),
+        ),
+        (
+            &[("Makefile", stubs)],
+            "mypy .",
+            why("the project calls stubtest, and not mypy"),
+        ),
+        (&[("Makefile", stubs), ("tox.ini", &*one)], "mypy a", None),
+    ] {
+        assert_eq!(of(more), (check.to_owned(), missing), "{more:?}");
+    }
+    let project = "[dependency-groups]\nmypy = ['pytest-mypy-plugins']\n[tool.mypy]\n";
+    let files = [("pyproject.toml", project), ("uv.lock", ""), ("a.py", "")];
+    assert_eq!(
+        goals_in(&files),
+        ["8 types-fit: uv run --locked --group mypy mypy ."]
+    );
+}
