@@ -294,6 +294,7 @@ pub(super) const CHECKERS: &[&str] = &[
     "ts-standard",
     "tsc",
     "tsd",
+    "tstyche",
     "tslint",
     "ty",
     "typedoc",

@@ -10,8 +10,9 @@ use super::{Package, TABLE, cannot_be_a_goal};
 use crate::model::check;
 
 /// Programs that run tests.
-const RUNNERS: [&str; 11] = [
+const RUNNERS: [&str; 12] = [
     "ava",
+    "borp",
     "cypress",
     "jasmine",
     "jest",

@@ -2,6 +2,9 @@
 
 use super::super::called::{PREK, Place, Task};
 use super::super::tasks::TaskFiles;
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use super::super::offer::{Proposal, Role};
@@ -54,6 +57,11 @@ const NARROWS: [&str; 8] = [
 /// How many environments of tox are read that are not listed.
 const MOST_SESSIONS: usize = 64;
 
+/// Factors of which each makes an environment of its own: `py3{9,14}-tests`.
+static FACTORS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{(?<first>[^,{}]*)[^{}]*\}").expect("BUG: a pattern of ours is no pattern")
+});
+
 /// Where a project calls its tools: the lines of each job, recipe, environment or session.
 #[derive(Default)]
 pub(super) struct Calls {
@@ -96,8 +104,8 @@ impl Calls {
                 .lines()
                 .filter_map(|line| line.strip_prefix("[testenv:"));
             let heads = heads.filter_map(|head| head.trim_end().strip_suffix(']'));
-            let own = heads.filter(|name| !name.contains(['{', '}']));
-            names.extend(own.take(MOST_SESSIONS).map(str::to_owned));
+            let own = heads.take(MOST_SESSIONS);
+            names.extend(own.map(|name| FACTORS.replace_all(name, "$first").into_owned()));
             names.sort();
             names.dedup();
             sessions.extend(names.iter().flat_map(|name| texts_of(program, name)));

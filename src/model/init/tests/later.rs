@@ -593,6 +593,7 @@ fn cargo_is_told_the_features_that_the_project_tests_and_documents_itself_with()
 fn coverage_of_tests_that_two_programs_run_makes_no_goal_unless_one_measures_around_both() {
     for (scripts, expected) in [
         (r#""test": "jest && node --test""#, None),
+        (r#""test": "borp --coverage && jest test/jest""#, None),
         (
             r#""test": "npm run unit && npm run e2e", "unit": "jest --coverage", "e2e": "npx playwright test""#,
             None,

@@ -813,6 +813,14 @@ fn coverage_is_measured_as_the_project_measures_it_itself() {
             None
         ))
     );
+    let of_some = tox.replace("[testenv]", "[testenv:py3{9,14}-tests]");
+    let files = [
+        ("pyproject.toml", project),
+        ("tox.ini", &*of_some),
+        function,
+    ];
+    let check = of(&files).unwrap().0;
+    assert!(check.contains("coverage run -m pytest -q && "), "{check}");
     // What pytest-cov is there for stays its own.
     let with = project.replace("'coverage'", "'pytest-cov'");
     let (check, ..) = of(&[("pyproject.toml", &with), ("tox.ini", tox), function]).unwrap();
