@@ -97,7 +97,7 @@ impl Tested {
         let of_clippy = Calls::of(look, home, &[&["clippy"]]);
         let usable = |chosen: &String| {
             let is_all = chosen.contains("--all-features");
-            !chosen.is_empty() && !(is_all && features.needs_nightly)
+            !(chosen.is_empty() || is_all && features.needs_nightly)
         };
         // What CI turns on for some members alone others may not have, or not build with.
         let of_members = || {
