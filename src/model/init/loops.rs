@@ -53,6 +53,8 @@ enum Open {
     Group {
         function: Option<String>,
         found: usize,
+        /// What ended the command before it.
+        before: End,
     },
 }
 
@@ -196,7 +198,13 @@ impl Reading {
                 "{" | "(" => {
                     let function = self.named.take();
                     let found = self.found.len();
-                    self.open.push(Open::Group { function, found });
+                    // What begins the list before it is asked of the first group alone.
+                    let before = std::mem::take(&mut self.before);
+                    self.open.push(Open::Group {
+                        function,
+                        found,
+                        before,
+                    });
                 }
                 "}" | ")" => {
                     self.end_group(behind, piece.end);
@@ -243,7 +251,14 @@ impl Reading {
             Open::Group { .. } => false,
         });
         let is_list = matches!(end, End::And | End::Or);
-        let is_handler = self.before == End::Or;
+        let is_within = |end: End| {
+            self.open.iter().any(|open| match open {
+                Open::Group { before, .. } => *before == end,
+                Open::Loop(_) | Open::Choice { .. } => false,
+            })
+        };
+        let is_handler = self.before == End::Or || is_within(End::Or);
+        let is_after = self.before == End::And || is_within(End::And);
         let own = self.functions.get_mut(name).map(|function| {
             function.is_asked |= is_asked || is_list || is_turned;
             function.prints |= end == End::Pipe || writes(text);
@@ -253,7 +268,7 @@ impl Reading {
             Some((checks, _)) => checks,
             None => is_turned || is_check(word, name),
         };
-        let is_result = self.before == End::And || is_handler || self.is_chosen();
+        let is_result = is_after || is_handler || self.is_chosen();
         let keeps = ENDS.contains(&name)
             || writes(text)
             || sets(text, is_result)
@@ -311,7 +326,10 @@ impl Reading {
 
     fn end_group(&mut self, rest: &str, end: End) {
         let is_group = |open: &mut Open| matches!(open, Open::Group { .. });
-        if let Some(Open::Group { found, function }) = self.open.pop_if(is_group) {
+        if let Some(Open::Group {
+            found, function, ..
+        }) = self.open.pop_if(is_group)
+        {
             if function.is_none() && (end == End::Pipe || writes(rest)) {
                 self.found.truncate(found);
             }

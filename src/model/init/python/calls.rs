@@ -221,6 +221,8 @@ impl Project<'_> {
     /// Returns the options of `coverage run` with which the project measures a module itself, `pytest` or `unittest`, with spaces in front.
     fn coverage_run(&self, module: &str) -> Option<String> {
         let lines = self.calls.by_commands().into_iter().flatten().flatten();
+        // Of environments by several factors the names are not told.
+        let lines = lines.map(String::as_str).chain(self.sections.lines());
         let mut calls = lines.filter_map(|line| line.split_once("coverage run"));
         calls.find_map(|(_, rest)| {
             let mut words = rest.split_whitespace();

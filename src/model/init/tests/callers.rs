@@ -62,6 +62,14 @@ fn a_loop_of_which_only_the_last_turn_counts_waits_be_it_in_a_function() {
             ),
             false,
         ),
+        (
+            format!(
+                "bad=0\ncheck() {{\n  sh -n \"$1\" || {{ echo \"$1\"; bad=1; }}\n}}\n{}exit $bad\n",
+                loops("check \"$f\"")
+            ),
+            false,
+        ),
+        (loops("sh -n \"$f\" || { echo \"$f\"; sh -n a.sh; }"), false),
         (loops("echo \"$f\" | grep -v x"), true),
         (loops("echo \"$f\""), false),
         (

@@ -821,6 +821,14 @@ fn coverage_is_measured_as_the_project_measures_it_itself() {
     ];
     let check = of(&files).unwrap().0;
     assert!(check.contains("coverage run -m pytest -q && "), "{check}");
+    let of_several = of_some.replace("-tests]", "-tests{,-x}]");
+    let files = [
+        ("pyproject.toml", project),
+        ("tox.ini", &*of_several),
+        function,
+    ];
+    let check = of(&files).unwrap().0;
+    assert!(check.contains("coverage run -m pytest -q && "), "{check}");
     // What pytest-cov is there for stays its own.
     let with = project.replace("'coverage'", "'pytest-cov'");
     let (check, ..) = of(&[("pyproject.toml", &with), ("tox.ini", tox), function]).unwrap();
