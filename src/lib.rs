@@ -145,6 +145,7 @@ pub mod view {
     pub mod junit;
     pub mod lessons;
     pub mod live;
+    pub mod outputs;
     pub mod plain;
     pub mod ratchet;
     pub mod report;

@@ -82,7 +82,8 @@ fn measure_for(
     };
     if let Some(halt) = halt {
         if !as_json {
-            global.say(&format!("{}{}", rows(), tables::outputs(&snapshot)));
+            let outputs = tables::outputs(&snapshot, width::of_terminal());
+            global.say(&format!("{}{outputs}", rows()));
         }
         return Err(interrupted(&halt, &snapshot, chosen.len()));
     }

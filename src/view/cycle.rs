@@ -7,7 +7,7 @@ use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
 use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
-use crate::view::tables::{output, remarks, value};
+use crate::view::tables::{self, remarks, value};
 use crate::view::width::{columns_within, fitted, width_of};
 
 /// How many lines of the brief are shown.
@@ -46,11 +46,8 @@ impl Page<'_> {
             page.push_str(&fact_lines(&fact, width));
         }
         page.push_str(&goals(self.before, self.after, width));
-        let failing = self
-            .after
-            .into_iter()
-            .flat_map(|after| after.with(CheckResult::Fail));
-        failing.for_each(|goal| page.push_str(&output(goal)));
+        let after = self.after.into_iter();
+        after.for_each(|after| page.push_str(&tables::outputs(after, width)));
         page.push_str(&papers((self.brief, self.log), self.patch, width));
         page
     }

@@ -1,9 +1,10 @@
 //! Answers that are asked for once: a measurement, the queue. Text with ANSI styles.
 
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{against, clean, clean_line, duration, number, passing};
+use crate::model::text::{against, clean_line, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
-use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, paint};
+use crate::view::outputs;
+use crate::view::style::{self, Cell, FAINT, ODD, STRONG, paint};
 use crate::view::width::{columns_folded, columns_within};
 
 /// How many items of the queue are shown.
@@ -40,7 +41,7 @@ pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
         page.push_str(&format!(", {skipped} skipped"));
     }
     page.push('\n');
-    let outputs = outputs(snapshot);
+    let outputs = outputs(snapshot, width);
     let again = match width.is_some() && outputs.lines().count() > MUCH {
         true => format!("\n{page}"),
         false => String::new(),
@@ -49,8 +50,8 @@ pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
 }
 
 /// Returns the last output of each goal that fails.
-pub fn outputs(snapshot: &Snapshot) -> String {
-    snapshot.with(CheckResult::Fail).map(output).collect()
+pub fn outputs(snapshot: &Snapshot, width: Option<usize>) -> String {
+    outputs::outputs(snapshot.with(CheckResult::Fail), width)
 }
 
 fn goal_row(goal: &Measurement) -> Vec<Cell> {
@@ -83,20 +84,6 @@ pub(super) fn remarks(goal: &Measurement) -> String {
         remarks.push("within its tolerance".to_owned());
     }
     remarks.join(", ")
-}
-
-/// Returns the end of what a failing check printed.
-pub(super) fn output(goal: &Measurement) -> String {
-    let tail = goal.output_tail.as_deref().map(clean).unwrap_or_default();
-    if tail.trim().is_empty() {
-        return String::new();
-    }
-    let mut part = format!("\noutput of {}\n", paint(BAD, &clean_line(&goal.id)));
-    for line in tail.trim_matches('\n').lines() {
-        part.push_str(format!("    {line}").trim_end());
-        part.push('\n');
-    }
-    part
 }
 
 /// Returns the queue of this repository: what is open in the order in which it will be worked on, then what is set aside.
