@@ -58,6 +58,9 @@ pub enum Event {
     MeasureStarted {
         /// How many.
         checks: usize,
+        /// How many characters the longest id of their goals has, for whoever tells of each in a column.
+        #[serde(skip)]
+        longest_id: usize,
         /// What for: `baseline`, `before`, `after`, `confirm`, `recheck`, `blame` or `measure`.
         purpose: &'static str,
     },

@@ -1359,6 +1359,50 @@ fn validate_names_checks_that_would_see_evolves_own_files() {
 }
 
 #[test]
+fn measure_with_more_words_tells_each_check_once_as_it_begins_and_ends() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("longer", 3)]);
+    assert_snapshot!(repo.answer(&["measure", "-v", "--jobs=1"]), @r"
+    running 2 checks (measure)
+      a …
+    FAIL  a [s]  exit 1
+      longer …
+    FAIL  longer [s]  exit 1
+    score 0: 0 of 2 goals pass
+    ");
+}
+
+#[test]
+fn what_several_checks_print_alike_is_printed_once() {
+    let goal = |id: &str, last: &str| {
+        let check = format!("for n in a b c d; do echo $n: no network; done; {last}exit 1");
+        format!("  - {{id: {id}, description: d, check: '{check}', weight: 5}}\n")
+    };
+    let goals = [
+        goal("builds", ""),
+        goal("vet", ""),
+        goal("tests-pass", "echo FAIL; "),
+    ];
+    let repo = TestRepo::with_goals(&goals.concat());
+    assert_snapshot!(repo.answer(&["measure"]), @r"
+    FAIL  builds [s]  exit 1
+    FAIL  vet [s]  exit 1
+    FAIL  tests-pass [s]  exit 1
+    score 0: 0 of 3 goals pass
+
+    output of builds
+        a: no network
+        b: no network
+        c: no network
+        d: no network
+
+    output of vet: the same as that of builds
+
+    output of tests-pass: much as that of builds, and
+        FAIL
+    ");
+}
+
+#[test]
 fn measure_shows_values_reasons_and_the_last_output_of_what_fails() {
     let repo = TestRepo::with_goals(
         "  - {id: tests-pass, description: d, check: \"echo one; echo two; exit 3\", weight: 5}\n  \
@@ -1369,8 +1413,8 @@ fn measure_shows_values_reasons_and_the_last_output_of_what_fails() {
     );
     assert_snapshot!(repo.answer(&["measure"]), @r#"
     FAIL  tests-pass [s]  exit 3
-    FAIL  coverage    79.5 vs 80 [s]  lines covered is 79.5, wanted at least 80
-    pass  warnings    3 vs 5 [s]
+    FAIL  coverage [s]  79.5 vs 80  lines covered is 79.5, wanted at least 80
+    pass  warnings [s]  3 vs 5
     skip  linted [s]  cannot be executed (exit 127): sh: 1: no-such-linter: not found
     FAIL  quick [s]  timed out after 1s
     score 23.81: 1 of 5 goals pass, 1 skipped

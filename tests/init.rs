@@ -306,6 +306,18 @@ fn all_that_is_left_out_is_named_where_that_is_asked_for() {
 }
 
 #[test]
+fn with_more_words_each_check_is_told_once() {
+    let said = cargo().answer(&["init", "-v"]);
+    let count = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!(
+        (count("pass  builds"), count("FAIL  clippy-clean")),
+        (1, 1),
+        "{said}"
+    );
+    assert!(!said.contains("  pass builds"), "{said}");
+}
+
+#[test]
 fn quiet_says_and_measures_nothing() {
     let repo = with(
         &[("Cargo.toml", "")],

@@ -545,7 +545,7 @@ fn a_measurement_shows_what_runs_and_each_goal_stays_as_its_check_ends() {
     terminal.until("what has ended above what runs", |screen| {
         let shown = screen.contents();
         let at = |words| shown.find(words);
-        let ended = at("FAIL").max(at("  count  7 vs 9\n"));
+        let ended = at("FAIL").max(at("  7 vs 9\n"));
         ended.is_some() && ended < at("measuring ") && shown.contains("    slow  ")
     });
     std::fs::write(repo.out("go"), "").unwrap();

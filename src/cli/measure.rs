@@ -26,7 +26,7 @@ use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{Goal, Goals, Settings, nearest_id};
+use crate::model::goals::{Goal, Goals, Settings, longest_id, nearest_id};
 use crate::model::ledger as names;
 use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
@@ -72,8 +72,8 @@ fn measure_for(
         run,
         (of_each_check(as_json, &watched), EACH_TOLD),
     ));
-    // Where what goes on is drawn, each goal was told as its check ended.
-    let is_told = watched.is_live && global.verbose == 0 && !as_json;
+    // Where what goes on is drawn, or each check is wanted, each goal was told as its check ended.
+    let is_told = (watched.is_live || global.verbose > 0) && !as_json;
     watched.end();
     let (snapshot, halt) = before.told((global, &repo), &chosen, measured)?;
     let rows = || match is_told {
@@ -196,6 +196,7 @@ async fn measure_now(
     );
     measurer.events.send(Event::MeasureStarted {
         checks: chosen.len(),
+        longest_id: longest_id(chosen),
         purpose,
     });
     let (measurements, halt) = measurer.as_far(goals, chosen, &expected, None).await;

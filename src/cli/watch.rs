@@ -227,6 +227,7 @@ mod tests {
         let mut live = Live::on(screen, began);
         let measuring = Event::MeasureStarted {
             checks: 2,
+            longest_id: 0,
             purpose: "after",
         };
         live.take(&measuring, began);

@@ -61,6 +61,12 @@ pub struct Goals {
     pub digest: String,
 }
 
+/// Returns how many characters the longest id of these goals has.
+pub fn longest_id(goals: &[&Goal]) -> usize {
+    let ids = goals.iter().map(|goal| goal.id.chars().count());
+    ids.max().unwrap_or(0)
+}
+
 impl Goals {
     /// Returns goals that are these commands and nothing else.
     pub fn of_commands(commands: &[String]) -> Goals {

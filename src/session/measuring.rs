@@ -10,7 +10,7 @@ use crate::effects::watch::Watch;
 use crate::error::Error;
 use crate::event::Event;
 use crate::model::check;
-use crate::model::goals::{Goal, Goals, Where};
+use crate::model::goals::{Goal, Goals, Where, longest_id};
 use crate::model::snapshot::Measurement;
 
 impl Session {
@@ -37,6 +37,7 @@ impl Session {
     ) -> Result<Vec<Measurement>, Cut> {
         self.events.send(Event::MeasureStarted {
             checks: chosen.len(),
+            longest_id: longest_id(chosen),
             purpose,
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));

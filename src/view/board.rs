@@ -126,7 +126,9 @@ impl Board {
                     *what = clean_line(&format!("{goal_id}: {reason}"));
                 }
             }
-            Event::MeasureStarted { checks, purpose } => {
+            Event::MeasureStarted {
+                checks, purpose, ..
+            } => {
                 self.doing = Doing::Measuring(Checks {
                     purpose,
                     all: *checks,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::snapshot::Measurement;
 use crate::model::text::{clean, clean_line};
-use crate::view::style::{BAD, FAINT, paint};
+use crate::view::style::{BAD, paint};
 use crate::view::width::wrapped;
 
 /// Outputs of so many lines or more may be alike; what is shorter is the same, or is printed.

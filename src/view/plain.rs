@@ -93,6 +93,8 @@ struct Checks {
     all: usize,
     done: usize,
     failing: usize,
+    /// How many characters the longest id has.
+    longest_id: usize,
     /// How long those took, in seconds, that have ended since it was told.
     untold_s: f64,
 }
@@ -181,10 +183,15 @@ impl Story {
                 self.chapter = Chapter::Opening(*cycle, Vec::new());
                 Vec::new()
             }
-            Event::MeasureStarted { checks, purpose } => {
+            Event::MeasureStarted {
+                checks,
+                longest_id,
+                purpose,
+            } => {
                 self.is_each_told = *purpose == EACH_TOLD;
                 self.checks = Checks {
                     all: *checks,
+                    longest_id: *longest_id,
                     ..Checks::default()
                 };
                 self.verbose(|| {
@@ -197,9 +204,9 @@ impl Story {
                 paint(FAINT, &format!("  {id} …"))
             }),
             Event::CheckFinished { measurement }
-                if self.is_each_told && self.detail == Detail::Ended =>
+                if self.is_each_told && matches!(self.detail, Detail::Ended | Detail::Verbose) =>
             {
-                vec![goal_line(measurement)]
+                vec![goal_line(measurement, self.checks.longest_id)]
             }
             Event::CheckFinished { measurement }
                 if self.is_each_told && self.detail == Detail::Normal =>

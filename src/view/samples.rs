@@ -119,6 +119,7 @@ pub fn events() -> Vec<Event> {
         },
         Event::MeasureStarted {
             checks: 13,
+            longest_id: 0,
             purpose: "before",
         },
         Event::CheckStarted {

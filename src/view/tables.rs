@@ -58,8 +58,8 @@ fn goal_row(goal: &Measurement) -> Vec<Cell> {
     vec![
         style::mark(goal.result),
         Cell::plain(clean_line(&goal.id)),
-        Cell::plain(value(goal)),
         Cell(FAINT, duration(goal.duration_s)),
+        Cell::plain(value(goal)),
         Cell::plain(remarks(goal)),
     ]
 }
@@ -174,9 +174,9 @@ mod tests {
             skipped,
         ];
         let expected = "\
-pass  tests-pass              0.3 s
-FAIL  coverage    79.5 vs 80  0.3 s  79.5 is less than 80
-skip  sh                      0.3 s  shellcheck: not found
+pass  tests-pass  0.3 s
+FAIL  coverage    0.3 s  79.5 vs 80  79.5 is less than 80
+skip  sh          0.3 s              shellcheck: not found
 score 33.33: 1 of 3 goals pass, 1 skipped
 
 output of coverage

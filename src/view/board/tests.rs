@@ -37,6 +37,7 @@ fn every_frame_fits_on_every_screen() {
     let crowd = (0..40).map(|index| started(&format!("目標-{index}"), Some(70.0)));
     let measuring = Event::MeasureStarted {
         checks: 40,
+        longest_id: 0,
         purpose: "after",
     };
     events.splice(at..at, [measuring].into_iter().chain(crowd));
@@ -64,6 +65,7 @@ fn checks_are_shown_with_how_long_they_run_and_are_expected_to() {
         },
         Event::MeasureStarted {
             checks: 4,
+            longest_id: 0,
             purpose: "before",
         },
         started("docs", Some(70.0)),
@@ -93,6 +95,7 @@ fn on_a_narrow_screen_the_bar_gives_way_to_the_counts() {
         let (board, now) = after(&[
             Event::MeasureStarted {
                 checks: 30,
+                longest_id: 0,
                 purpose,
             },
             started("lint", None),
@@ -124,6 +127,7 @@ fn the_longest_id_leaves_room_for_the_times() {
     let id = "a-goal-of-so-many-words-".repeat(4);
     let measuring = Event::MeasureStarted {
         checks: 1,
+        longest_id: 0,
         purpose: "measure",
     };
     let (board, now) = after(&[measuring, started(&id, Some(70.0))]);

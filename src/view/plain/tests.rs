@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::usage::Spent;
 use crate::view::samples::{self, events, events_of_search, finished, measured, record};
+use crate::view::tables;
 
 fn told(detail: Detail, events: &[Event]) -> (String, String) {
     told_at(detail, None, events)
@@ -293,7 +294,11 @@ fn a_long_measurement_without_a_board_says_now_and_then_how_far_it_has_come() {
     };
     let all = |purpose| {
         [
-            Event::MeasureStarted { checks: 5, purpose },
+            Event::MeasureStarted {
+                checks: 5,
+                longest_id: 0,
+                purpose,
+            },
             ended("a", 0.2, CheckResult::Pass),
             ended("b", 16.0, CheckResult::Fail),
             ended("c", 9.0, CheckResult::Pass),
@@ -309,4 +314,37 @@ fn a_long_measurement_without_a_board_says_now_and_then_how_far_it_has_come() {
     );
     assert_eq!(told(Detail::Normal, &all("before")), Default::default());
     assert_eq!(told(Detail::Results, &all(EACH_TOLD)), Default::default());
+}
+
+#[test]
+fn a_goal_that_is_told_as_its_check_ends_says_the_same_as_in_the_table_in_the_same_order() {
+    let number = Measurement {
+        value: Some(79.5),
+        threshold: Some(80.0),
+        reason: Some("79.5 is less than 80".to_owned()),
+        ..samples::measurement("coverage", CheckResult::Fail)
+    };
+    let goals = vec![number, samples::measurement("ok", CheckResult::Pass)];
+    let table = tables::goals_table(&samples::snapshot(goals.clone()), None);
+    let table = anstream::adapter::strip_str(&table).to_string();
+    let measuring = Event::MeasureStarted {
+        checks: 2,
+        longest_id: 8,
+        purpose: EACH_TOLD,
+    };
+    let ended = goals
+        .into_iter()
+        .map(|measurement| Event::CheckFinished { measurement });
+    let events: Vec<Event> = [measuring].into_iter().chain(ended).collect();
+    let words = |page: &str| -> Vec<Vec<String>> {
+        let lines = page.lines().filter(|line| !line.starts_with("running "));
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+        lines.map(words).collect()
+    };
+    for detail in [Detail::Ended, Detail::Verbose] {
+        let (out, _) = told(detail, &events);
+        assert_eq!(words(&out), words(&table), "{detail:?}");
+        assert!(out.contains("FAIL  coverage  0.3 s    79.5 vs 80"), "{out}");
+        assert!(out.contains("pass  ok        0.3 s\n"), "{out}");
+    }
 }

@@ -102,19 +102,26 @@ pub fn check_line(measurement: &Measurement) -> String {
 
 /// How wide the time is that a check took, so that what stands behind it stands in a column: as `12m 34s`.
 const TIME: usize = 7;
+/// The widest column of ids.
+const IDS: usize = 40;
 
-/// Returns a goal as its check ended, where nobody knows yet how wide a table of all would be.
-pub fn goal_line(measurement: &Measurement) -> String {
+/// Returns a goal as its check ended, in the order of the table of all, whose other columns nobody knows yet; its ids have at most
+/// so many characters.
+pub fn goal_line(measurement: &Measurement, longest_id: usize) -> String {
     let style::Cell(mark, word) = style::mark(measurement.result);
-    let took = format!("{:>TIME$}", duration(measurement.duration_s));
     let said = [value(measurement), remarks(measurement)];
-    let said = said.iter().filter(|words| !words.is_empty());
-    let said: String = said.map(|words| format!("  {words}")).collect();
+    let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
+    let mut took = duration(measurement.duration_s);
+    if !said.is_empty() {
+        took = format!("{took:<TIME$}  ");
+    }
     format!(
-        "{}  {}  {}{said}",
+        "{}  {:<width$}  {}{}",
         paint(mark, &word),
+        clean_line(&measurement.id),
         paint(FAINT, &took),
-        clean_line(&measurement.id)
+        said.join("  "),
+        width = longest_id.min(IDS)
     )
 }
 
