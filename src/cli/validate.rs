@@ -15,7 +15,7 @@ use crate::model::goals::{Goal, Goals, Unread, Where};
 use crate::model::text;
 use crate::model::validation::{Problem, Proposal, Validation};
 use crate::session::GoalsFile;
-use crate::view::validation;
+use crate::view::{validation, width};
 
 /// Checks the goals file. Its errors are in the document, too; the exit code is the same.
 pub fn validate(global: &Global, as_json: bool) -> Result<u8> {
@@ -45,7 +45,7 @@ pub fn validate(global: &Global, as_json: bool) -> Result<u8> {
     for warning in warnings.iter().chain(&later) {
         global.warn(warning);
     }
-    global.say(&validation::page(&found));
+    global.say(&validation::page(&found, width::of_terminal()));
     Ok(0)
 }
 

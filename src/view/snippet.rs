@@ -5,6 +5,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use crate::error::Spot;
 use crate::model::text::{count, visible};
 use crate::view::style::{BAD, FAINT, GOOD, ODD, STRONG, paint};
+use crate::view::width::wrapped;
 
 /// How many spots are drawn.
 const SHOWN: usize = 20;
@@ -55,8 +56,15 @@ fn one(spot: &Spot, width: Option<usize>, level: Level<'_>) -> String {
         }
     };
     let drawn = renderer.render(&[group]);
-    let hint = paint(GOOD, "hint:");
-    format!("{}\n{hint} {}", drawn.trim_end(), visible(&spot.hint))
+    let drawn = drawn.trim_end();
+    let (title, place) = drawn.split_once('\n').unwrap_or((drawn, ""));
+    let hint = format!("{} {}", paint(GOOD, "hint:"), visible(&spot.hint));
+    let lines = [
+        wrapped(title, width),
+        vec![place.to_owned()],
+        wrapped(&hint, width),
+    ];
+    lines.concat().join("\n")
 }
 
 /// Returns the line, as long as it is, so that the renderer counts its columns right: what was not kept of it is dots.
@@ -107,6 +115,25 @@ error: unknown key \"wieght\"
    |     ^^^^^^
 hint: did you mean weight?";
         assert_eq!(plain(spot(5, 6, "    wieght: 5"), None), expected);
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_what_is_said_is_broken_between_words() {
+        let long = Spot {
+            message: "goals[0].timeout: \"5x\" is not a duration".to_owned(),
+            hint: "write seconds, as in 90, or a number with a unit".to_owned(),
+            ..spot(5, 7, "    timeout: 5x")
+        };
+        let expected = "\
+error: goals[0].timeout: \"5x\" is not a
+  duration
+  --> GOALS.yaml:12:5
+   |
+12 |     timeout: 5x
+   |     ^^^^^^^
+hint: write seconds, as in 90, or a
+  number with a unit";
+        assert_eq!(plain(long, Some(40)), expected);
     }
 
     #[test]
