@@ -3,40 +3,52 @@
 use crate::model::doctor::{About, Diagnosis, Finding, Level};
 use crate::model::text::{clean_line, count};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, paint};
-use crate::view::width::wrapped;
+use crate::view::width::{self, hanging};
 
 /// How wide the column of levels is, and that of topics.
 const LEVELS: usize = 9;
 const TOPICS: usize = 13;
+/// How much room there has to be beside these columns; else all is said below.
+const TEXT: usize = 36;
+/// How far what goes on below is indented then.
+const NARROW: usize = 2;
+/// How much further lines are indented that go on.
+const HANG: usize = 2;
 
 /// Returns a line for each finding, with its hints below, and what all of it comes to; within so many characters if there is a
 /// limit.
 pub fn page(diagnosis: &Diagnosis, width: Option<usize>) -> String {
     let findings = diagnosis.findings.iter();
     let mut page: String = findings.map(|finding| lines(finding, width)).collect();
-    page.push_str(&conclusion(diagnosis));
+    page.push_str(&width::page(&conclusion(diagnosis), width));
     page
 }
 
 fn lines(finding: &Finding, width: Option<usize>) -> String {
-    let indent = " ".repeat(LEVELS + TOPICS);
-    let width = width.map(|width| width.saturating_sub(indent.len()).max(LEVELS));
-    let Cell(style, level) = level(finding.level);
-    let level = paint(style, &level) + &" ".repeat(LEVELS - level.len());
-    let topic = format!("{:<TOPICS$}", finding.about.word());
+    let Cell(style, word) = level(finding.level);
+    let (level, topic) = (paint(style, &word), finding.about.word());
+    let behind = LEVELS + TOPICS;
+    let is_narrow = width.is_some_and(|width| width < behind + TEXT);
+    let (head, at) = match is_narrow {
+        true => (format!("{level} {topic}: "), NARROW),
+        false => {
+            let gap = " ".repeat(LEVELS.saturating_sub(word.len()));
+            (format!("{level}{gap}{topic:<TOPICS$}"), behind)
+        }
+    };
+    let indent = " ".repeat(at);
     let mut message = finding.message.lines().map(clean_line);
     let first = message.next().unwrap_or_default();
-    let mut text = wrapped(&first, width).join(&format!("\n{indent}"));
+    let beside = at + if is_narrow { 0 } else { HANG };
+    let mut lines = hanging(&format!("{head}{first}"), beside, width);
     for line in message {
-        text.push_str(&format!("\n{indent}{line}"));
+        lines.extend(hanging(&format!("{indent}{line}"), at + HANG, width));
     }
     for hint in &finding.hints {
-        let hint = wrapped(&format!("hint: {}", clean_line(hint)), width);
-        let hint = hint.join(&format!("\n{indent}"));
-        let hint = hint.strip_prefix("hint:").unwrap_or(&hint);
-        text.push_str(&format!("\n{indent}{}{hint}", paint(GOOD, "hint:")));
+        let hint = format!("{indent}{} {}", paint(GOOD, "hint:"), clean_line(hint));
+        lines.extend(hanging(&hint, at + HANG, width));
     }
-    format!("{level}{topic}{text}\n")
+    lines.join("\n") + "\n"
 }
 
 fn level(level: Level) -> Cell {
@@ -98,12 +110,36 @@ the loop could not run here: 1 problem, 1 note
     }
 
     #[test]
-    fn a_narrow_terminal_breaks_lines_in_their_column() {
-        let page = plain(Some(40));
-        let mut findings = page.lines().take_while(|line| !line.is_empty());
-        assert!(findings.all(|line| line.chars().count() <= 40), "{page}");
-        let wrapped =
-            "                      hint: one two\n                        three four five\n";
-        assert!(page.contains(wrapped), "{page}");
+    fn a_narrow_terminal_breaks_lines_in_their_column_while_there_is_room() {
+        let finding = Finding::note(
+            About::Identity,
+            "commits would be made by nobody at all, it seems",
+        )
+        .hint("name yourself: `git config --global user.name NAME`");
+        let page = |width| anstream::adapter::strip_str(&lines(&finding, Some(width))).to_string();
+        let expected = "\
+note     identity     commits would be made by nobody at all,
+                        it seems
+                      hint: name yourself:
+                        `git config --global user.name NAME`
+";
+        assert_eq!(page(62), expected);
+        let expected = "\
+note identity: commits would be made by
+  nobody at all, it seems
+  hint: name yourself:
+    `git config --global user.name NAME`
+";
+        assert_eq!(page(40), expected);
+        let all = plain(Some(40));
+        let expected = "\
+ok git: 2.53.0 at /usr/bin/git
+note identity: git was told of nobody
+  hint: name yourself
+problem goals: G:1:1: bad
+  second
+  hint: one two three four five
+";
+        assert!(all.starts_with(expected), "{all}");
     }
 }
