@@ -2,13 +2,13 @@
 
 use crate::model::git::patch::{FileChange, Patch};
 use crate::model::record::{BY_OTHERS, Record};
-use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+use crate::model::snapshot::{Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
 use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
 use crate::view::tables::{self, remarks, value};
-use crate::view::width::{columns_within, fitted, width_of};
+use crate::view::width::{columns_folded, columns_within, fitted, width_of};
 
 /// How many lines of the brief are shown.
 const BRIEF_LINES: usize = 30;
@@ -328,7 +328,7 @@ impl Pair<'_> {
             last.push(Cell::plain(self.remarks()));
         }
         let id = cut(&self.id(), width.unwrap_or(LINE));
-        format!("{id}\n{}", columns_within(&rows, width, &[]))
+        format!("{id}\n{}", columns_folded(&rows, width, &[]))
     }
 }
 
@@ -420,6 +420,7 @@ fn agent(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::snapshot::CheckResult;
     use crate::view::samples::{measurement, record, snapshot};
 
     fn plain(text: &str) -> String {
@@ -484,7 +485,8 @@ mod tests {
                      same      pass     pass\n";
         assert!(text.contains(goals), "{text}");
         let narrow = plain(&page.text(Some(40)));
-        let below = "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80  79.5 is…\n";
+        let below =
+            "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80\n      79.5 is less than 80\n";
         assert!(narrow.contains(below), "{narrow}");
         let goals = narrow.split("\noutput of").next().unwrap_or_default();
         assert!(

@@ -4,8 +4,8 @@ mod course;
 
 use crate::model::record::{Record, TakenBack};
 use crate::model::text::{clean_line, cut, cut_at_word, number};
-use crate::view::style::{self, Cell, FAINT, STRONG, paint};
-use crate::view::width::{columns_within, width_of};
+use crate::view::style::{self, Cell, FAINT, STRONG, columns, paint};
+use crate::view::width::{columns_folded, width_of};
 
 pub use course::{Course, Stage, course_page};
 
@@ -17,6 +17,8 @@ const SPARE: [usize; 3] = [5, 6, 4];
 /// Where the goal or the title of work stands, and how much of it is shown where there is little room, in characters.
 const GOAL: usize = 2;
 const GOAL_WIDTH: usize = 30;
+/// Where stands what even the narrowest terminal has beside each other, if it can: cycle, result, goal, score.
+const ESSENTIAL: [usize; 4] = [0, 1, GOAL, 3];
 /// From the smallest bar to the largest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// How long a line with bars is where no terminal says so.
@@ -127,13 +129,32 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
     let mut rows: Vec<Vec<Cell>> = std::iter::once(heading)
         .chain(records.iter().map(|record| record_row(record, taken_back)))
         .collect();
-    if width.is_some_and(|width| width < width_of(&rows)) {
-        // One title of work leaves no room for what became of all.
-        for row in &mut rows {
-            row[GOAL].1 = cut_at_word(&row[GOAL].1, GOAL_WIDTH);
-        }
+    let Some(width) = width.filter(|width| *width < width_of(&rows)) else {
+        return columns(&rows);
+    };
+    // One title of work leaves no room for what became of all.
+    for row in &mut rows {
+        row[GOAL].1 = cut_at_word(&row[GOAL].1, GOAL_WIDTH);
     }
-    columns_within(&rows, width, &SPARE)
+    let essential = |row: &Vec<Cell>| ESSENTIAL.map(|column| row[column].clone()).to_vec();
+    let heads: Vec<Vec<Cell>> = rows.iter().map(essential).collect();
+    if width_of(&heads) > width {
+        rows = rows.iter().map(|row| below(row)).collect();
+    }
+    columns_folded(&rows, Some(width), &SPARE)
+}
+
+/// Returns a row of which the goal stands with the reason, below what became of the cycle.
+fn below(row: &[Cell]) -> Vec<Cell> {
+    let mut row = row.to_vec();
+    let goal = std::mem::take(&mut row[GOAL].1);
+    let why = row.pop().map_or(String::new(), |Cell(_, why)| why);
+    let words: Vec<String> = [goal, why]
+        .into_iter()
+        .filter(|it| !it.is_empty())
+        .collect();
+    row.push(Cell::plain(words.join(": ")));
+    row
 }
 
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
@@ -254,19 +275,29 @@ cycle  result    goal        score        passing   why
         };
         let expected = "\
 cycle  result    goal        score        why
-3      improved  tests-pass  61.5 → 92.3  passed before and…
+3      improved  tests-pass  61.5 → 92.3  passed before and no longer:
+                                          tests-pass (exit 101)
 ";
-        assert_eq!(page(std::slice::from_ref(&short), 60), expected);
+        assert_eq!(page(std::slice::from_ref(&short), 72), expected);
         let expected = "\
 cycle  result    goal                            score
+      why
 3      improved  no-dependency-with-known-holes  61.5 → 92.3
+      passed before and no longer: tests-pass (exit 101)
 3      improved  tests-pass                      61.5 → 92.3
+      passed before and no longer: tests-pass (exit 101)
 ";
         assert_eq!(page(&[long.clone(), short.clone()], 60), expected);
         let expected = "\
-cycle  result    goal        score
-3      improved  no-…        61.5 → 92.3
-3      improved  tests-pass  61.5 → 92.3
+cycle  result    score
+      goal: why
+3      improved  61.5 → 92.3
+      no-dependency-with-known-holes:
+      passed before and no longer:
+      tests-pass (exit 101)
+3      improved  61.5 → 92.3
+      tests-pass: passed before and no
+      longer: tests-pass (exit 101)
 ";
         assert_eq!(page(&[long, short], 40), expected);
     }

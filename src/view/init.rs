@@ -6,7 +6,7 @@ use crate::model::goals::Goals;
 use crate::model::init::{Found, Proposal};
 use crate::model::text::{clean_line, count, cut, on_one_line, some_of};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
-use crate::view::width::{columns_within, wrapped};
+use crate::view::width::{columns_folded, columns_within, wrapped};
 
 /// How much of a check is shown.
 const CHECK: usize = 80;
@@ -103,7 +103,7 @@ fn lacking(head: &str, found: &Found, width: Option<usize>) -> String {
         .collect();
     match rows.is_empty() {
         true => String::new(),
-        false => format!("\n{head}\n{}", columns_within(&rows, width, &[])),
+        false => format!("\n{head}\n{}", columns_folded(&rows, width, &[])),
     }
 }
 
@@ -269,7 +269,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
             Cell(FAINT, (*why).to_owned()),
         ]
     });
-    let rows = columns_within(&cells.collect::<Vec<_>>(), width, &[]);
+    let rows = columns_folded(&cells.collect::<Vec<_>>(), width, &[]);
     format!("\n{head}{}\n{rows}", paint(STRONG, "next:"))
 }
 

@@ -21,7 +21,7 @@ pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> S
 /// Returns one line per goal in the file's order.
 pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
-    columns_folded(&rows, width)
+    columns_folded(&rows, width, &[])
 }
 
 /// Returns the score of the goals that were chosen of `all`, and the last output of each that fails. On a terminal, which has a width,

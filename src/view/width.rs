@@ -11,6 +11,8 @@ use crate::view::style::{Cell, columns, paint};
 const NARROWEST: usize = 40;
 /// How much of a table's last column has to be seen for it to be worth the others.
 const LAST: usize = 16;
+/// How much room the last column needs to go on below itself.
+const FOLDED: usize = 24;
 /// With less than this of it, it is left out.
 const LEAST: usize = 8;
 /// The size of a VT100.
@@ -168,14 +170,7 @@ pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
         return columns(rows);
     };
     let mut rows = rows.to_vec();
-    for column in spare {
-        let widths = widths(&rows);
-        let last = widths.last().copied().unwrap_or(0);
-        if total(&widths) - last + last.min(LAST) <= width {
-            break;
-        }
-        clear(&mut rows, *column);
-    }
+    leave_out(&mut rows, width, (spare, LAST));
     let count = widths(&rows).len();
     let widest = |rows: &[Vec<Cell>]| {
         let widths = widths(rows);
@@ -192,21 +187,23 @@ pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
     columns(&rows)
 }
 
-/// Lays rows out in columns, like `columns`. Where they are wider than `width`, nothing of the last one is left out: it goes on
-/// below itself, or below its row where it has little room there.
-pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>) -> String {
+/// Lays rows out in columns, like `columns`. Where they are wider than `width`, columns are left out in the order of `spare`, but
+/// nothing of the last one is: it goes on below itself, or below its row where it has little room there.
+pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize]) -> String {
     let is_wide = |width: &usize| *width < total(&widths(rows));
     let Some((width, last)) = width.filter(is_wide).zip(widths(rows).len().checked_sub(1)) else {
         return columns(rows);
     };
+    let mut rows = rows.to_vec();
+    leave_out(&mut rows, width, (spare, FOLDED));
     let heads = rows.iter().map(|row| row[..row.len().min(last)].to_vec());
     let heads: Vec<Vec<Cell>> = heads.collect();
     let behind = width_of(&heads) + GAP;
-    let is_beside = behind + LAST <= width;
+    let is_beside = behind + FOLDED.min(widths(&rows)[last]) <= width;
     let at = if is_beside { behind } else { BELOW };
     let heads = columns_within(&heads, Some(width), &[]);
     let mut page = String::new();
-    for (head, row) in heads.lines().zip(rows) {
+    for (head, row) in heads.lines().zip(&rows) {
         let Some(Cell(style, text)) = row.get(last).filter(|cell| !cell.1.is_empty()) else {
             page.push_str(&format!("{head}\n"));
             continue;
@@ -222,6 +219,18 @@ pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>) -> String {
         lines.for_each(|line| page.push_str(&format!("{}{line}\n", " ".repeat(at))));
     }
     page
+}
+
+/// Clears columns in this order until the last one has room, or as much as is wished for.
+fn leave_out(rows: &mut [Vec<Cell>], width: usize, (spare, wished): (&[usize], usize)) {
+    for column in spare {
+        let widths = widths(rows);
+        let last = widths.last().copied().unwrap_or(0);
+        if total(&widths) - last + last.min(wished) <= width {
+            return;
+        }
+        clear(rows, *column);
+    }
 }
 
 fn clear(rows: &mut [Vec<Cell>], column: usize) {
@@ -301,16 +310,21 @@ mod tests {
             row(["pass", "goal-a", ""]),
             row(["FAIL", "b", "a reason in so many words"]),
         ];
-        assert_eq!(columns_folded(&rows, Some(39)), columns(&rows));
+        let folded = |width| columns_folded(&rows, Some(width), &[]);
+        assert_eq!(folded(39), columns(&rows));
         assert_eq!(
-            columns_folded(&rows, Some(30)),
-            "pass  goal-a\nFAIL  b       a reason in so\n              many words\n"
+            folded(38),
+            "pass  goal-a\nFAIL  b       a reason in so many\n              words\n"
         );
         assert_eq!(
-            columns_folded(&rows, Some(26)),
+            folded(26),
             "pass  goal-a\nFAIL  b\n      a reason in so many\n      words\n"
         );
-        assert_eq!(columns_folded(&[], Some(26)), "");
+        assert_eq!(
+            columns_folded(&rows, Some(32), &[1]),
+            "pass\nFAIL  a reason in so many words\n"
+        );
+        assert_eq!(columns_folded(&[], Some(26), &[]), "");
     }
 
     #[test]

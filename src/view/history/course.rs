@@ -4,7 +4,7 @@ use crate::model::record::{Record, TakenBack};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{count, number};
 use crate::view::style::{self, Cell, FAINT, PLAIN, STRONG};
-use crate::view::width::columns_within;
+use crate::view::width::columns_folded;
 
 /// Where commit and time stand, what the cycle worked on and what became of it: what a narrow terminal can do without.
 const SPARE: [usize; 4] = [5, 6, 2, 1];
@@ -130,7 +130,7 @@ pub fn course_page(
     if rows[1..].iter().all(|row| row[4].1.is_empty()) {
         rows[0][4].1.clear();
     }
-    let mut page = columns_within(&rows, width, &SPARE);
+    let mut page = columns_folded(&rows, width, &SPARE);
     if course.unknown > 0 {
         let cycles = count(course.unknown, "more cycle");
         page.push_str(&format!(
