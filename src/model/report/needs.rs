@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Material, NAME, REASON, line};
 use crate::model::goals::Goals;
+use crate::model::select;
 use crate::model::strikes::{self, Standing};
 use crate::model::text;
 
@@ -109,6 +110,23 @@ fn in_the_way(material: &Material<'_>) -> Vec<Need> {
         ));
     }
     needs
+}
+
+/// Returns how many failing goals the next session goes on with, whatever waits for a person.
+pub(super) fn open_goals(material: &Material<'_>) -> usize {
+    let (Ok(goals), Some(newest)) = (material.goals, material.newest) else {
+        return 0;
+    };
+    if !in_the_way(material).is_empty() {
+        return 0;
+    }
+    let is_open = |id: &str| {
+        let goal = goals.find(id);
+        let standing = |goal| strikes::standing(goal, material.records, material.retries);
+        goal.is_some_and(|goal| matches!(standing(goal), Standing::Open))
+    };
+    let failing = select::failing_goals(newest);
+    failing.iter().filter(|goal| is_open(&goal.id)).count()
 }
 
 /// Returns the goals that are passed over until a person says otherwise.

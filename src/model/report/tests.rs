@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::goals;
+use crate::model::goals::{self, Goal};
 use crate::model::record::AgentReport;
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement};
 
@@ -176,6 +176,47 @@ fn what_waits_for_a_person_is_named_with_the_way_on() {
     );
     assert_eq!(needs[0].why, "lunch");
     assert!(needs[2].way_on.ends_with("`evolve retry tests-pass`"));
+}
+
+#[test]
+fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that() {
+    use CheckResult::{Fail, Pass};
+    let goal = |id| format!("{{id: {id}, description: d, check: 'true', weight: 5}}");
+    let yaml = format!("goals: [{}, {}, {}]", goal("a"), goal("b"), goal("c"));
+    let (goals, _) = goals::read_goals("GOALS.yaml", yaml.as_bytes()).unwrap();
+    let failed = |cycle, id: &str| Record {
+        goal_id: Some(id.to_owned()),
+        definition: goals.find(id).map(Goal::definition),
+        ..record(cycle, CycleResult::Failed, (0.0, 0.0))
+    };
+    let records: Vec<Record> = (1..=3).map(|cycle| failed(cycle, "a")).collect();
+    let at = |second, stop: Option<&str>| {
+        let newest = snapshot(vec![
+            measured("a", Fail, None),
+            measured("b", second, None),
+            measured("c", Pass, None),
+        ]);
+        let verdict = Report::new(&Material {
+            goals: Ok(&goals),
+            newest: Some(&newest),
+            state: State {
+                stop: stop.map(str::to_owned),
+                ..State::default()
+            },
+            ..material(&records, &[])
+        })
+        .verdict;
+        (verdict.mark, verdict.words)
+    };
+    let (mark, words) = at(Fail, None);
+    assert_eq!(mark, "Under way");
+    let end = "; one thing waits for you, and the loop goes on with 1 failing goal.";
+    assert!(words.ends_with(end), "{words}");
+    for (second, stop) in [(Pass, None), (Fail, Some("lunch"))] {
+        let (mark, words) = at(second, stop);
+        assert_eq!(mark, "You are needed", "{words}");
+        assert!(words.ends_with(" for you."), "{words}");
+    }
 }
 
 #[test]

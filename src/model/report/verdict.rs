@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Material, Tone};
+use super::{Material, Tone, needs};
 use crate::model::snapshot::Snapshot;
 use crate::model::text::{count, number};
 
@@ -18,28 +18,36 @@ pub struct Verdict {
 }
 
 /// Returns where things stand, with so many things that wait for a person.
-pub(super) fn of(material: &Material<'_>, needs: usize) -> Verdict {
-    let human = match needs {
+pub(super) fn of(material: &Material<'_>, waiting: usize) -> Verdict {
+    let human = match waiting {
         0 => "nobody is needed".to_owned(),
         1 => "one thing waits for you".to_owned(),
-        needs => format!("{needs} things wait for you"),
+        waiting => format!("{waiting} things wait for you"),
     };
     let Some(newest) = material.newest else {
         return Verdict {
-            tone: if needs == 0 { Tone::Faint } else { Tone::Odd },
+            tone: if waiting == 0 { Tone::Faint } else { Tone::Odd },
             mark: "Not measured yet",
             words: format!("No cycle has been recorded yet; {human}."),
         };
     };
     let is_met = newest.goals_passing == newest.goals_total;
-    let (tone, mark) = match (is_met, needs) {
-        (true, 0) => (Tone::Good, "All is well"),
-        (false, 0) => (Tone::Odd, "Under way"),
-        (true, _) => (Tone::Odd, "You are needed"),
-        (false, _) => (Tone::Bad, "You are needed"),
+    let open = needs::open_goals(material);
+    let (tone, mark) = match (is_met, waiting, open) {
+        (true, 0, _) => (Tone::Good, "All is well"),
+        (false, 0, _) | (_, _, 1..) => (Tone::Odd, "Under way"),
+        (true, _, 0) => (Tone::Odd, "You are needed"),
+        (false, _, 0) => (Tone::Bad, "You are needed"),
+    };
+    let goes_on = match (waiting, open) {
+        (0, _) | (_, 0) => String::new(),
+        (_, open) => format!(
+            ", and the loop goes on with {}",
+            count(open, "failing goal")
+        ),
     };
     let words = format!(
-        "{}, {} in {}; {human}.",
+        "{}, {} in {}; {human}{goes_on}.",
         passing(newest),
         way(material.baseline, newest),
         count(material.records.len(), "cycle"),
