@@ -57,7 +57,9 @@ fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
         "{message}"
     );
     assert!(message.contains(" shout one\n"), "{message}");
-    repo.answer(&["audit"]);
+    let said = repo.answer(&["audit"]);
+    let counted = "0 undos, 1 change taken back by `evolve undo` in ";
+    assert!(said.contains(counted), "{said}");
     // Once is enough, and what took it back can be taken back.
     assert_snapshot!(repo.error(2, &["undo", "1"]), @r#"
     error: there is nothing to take back of cycle 1: it was taken back already

@@ -151,6 +151,8 @@ impl Auditor<'_> {
         notes.extend(self.rewritten(&disagreements));
         disagreements.sort();
         disagreements.dedup();
+        let taken_back = records.iter().filter(|one| one.takes_back().is_some());
+        let taken_back: HashSet<_> = taken_back.map(|one| (one.cycle, &one.commit_sha)).collect();
         let audit = Audit {
             format: FORMAT,
             head,
@@ -158,6 +160,7 @@ impl Auditor<'_> {
             records: lines.distinct,
             snapshots: self.snapshots.len(),
             undos: undos.len(),
+            taken_back: taken_back.len(),
             remeasured: Vec::new(),
             disagreements,
             notes,

@@ -46,6 +46,8 @@ pub struct Audit {
     pub snapshots: usize,
     /// How many undo commits were held against their starts.
     pub undos: usize,
+    /// How many records are of a change that a person had taken back, or brought back.
+    pub taken_back: usize,
     /// The cycles whose commits were measured again.
     pub remeasured: Vec<u64>,
     /// What does not agree, by cycle; empty if everything does.

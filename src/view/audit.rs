@@ -17,8 +17,15 @@ pub fn page(audit: &Audit) -> String {
         0 => paint(GOOD, "everything agrees"),
         found => paint(BAD, &count(found, "disagreement")),
     };
+    let taken_back = match audit.taken_back {
+        0 => String::new(),
+        taken_back => format!(
+            ", {} taken back by `evolve undo`",
+            count(taken_back, "change")
+        ),
+    };
     page.push_str(&format!(
-        "{verdict}: {}, {}, {} in {}",
+        "{verdict}: {}, {}, {}{taken_back} in {}",
         count(audit.records, "record"),
         count(audit.snapshots, "snapshot"),
         count(audit.undos, "undo"),
@@ -62,6 +69,7 @@ mod tests {
             records: 3,
             snapshots: 5,
             undos: 1,
+            taken_back: 0,
             remeasured: vec![3],
             disagreements: vec![Disagreement {
                 cycle: Some(2),
@@ -83,6 +91,11 @@ note: this clone is shallow
         assert_eq!(
             plain(&audit),
             "everything agrees: 3 records, 5 snapshots, 1 undo in 9 commits\n"
+        );
+        audit.taken_back = 2;
+        assert_eq!(
+            plain(&audit),
+            "everything agrees: 3 records, 5 snapshots, 1 undo, 2 changes taken back by `evolve undo` in 9 commits\n"
         );
     }
 }

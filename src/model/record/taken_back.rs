@@ -86,7 +86,7 @@ impl Record {
     }
 
     /// Returns the number of the cycle that this one took back.
-    fn takes_back(&self) -> Option<u64> {
+    pub fn takes_back(&self) -> Option<u64> {
         let is_kept = self.result == CycleResult::Harvested && !self.is_undone();
         let goal = self
             .goal_id
