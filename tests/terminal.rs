@@ -245,6 +245,8 @@ fn what_goes_on_is_drawn_at_the_end_of_the_terminal_and_nothing_of_it_stays() {
         seen("cycle 1 · a: ");
         seen("  agent sh ");
         seen("cycle 1 of 1");
+        let twice = |frame: &&String| frame.matches("cycle 1 · a: ").count() > 1;
+        assert_eq!(frames.iter().find(twice), None);
         // What stays is what a session tells line by line.
         let left = terminal.all();
         let text = left.join("\n");

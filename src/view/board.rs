@@ -58,6 +58,8 @@ pub struct Board {
     spent: Spent,
     /// The cycle's number, and what is worked on.
     cycle: Option<(u64, String)>,
+    /// The cycle's heading was told for good.
+    is_headed: bool,
     doing: Doing,
     /// The search, where the session is one.
     search: Option<Box<Search>>,
@@ -108,6 +110,7 @@ impl Board {
             cycles: 0,
             spent: Spent::default(),
             cycle: None,
+            is_headed: false,
             doing: Doing::Nothing,
             search: None,
         }
@@ -120,7 +123,10 @@ impl Board {
         }
         match event {
             Event::SessionStarted { limits, .. } => self.limits = limits.clone(),
-            Event::CycleStarted { cycle, .. } => self.cycle = Some((*cycle, String::new())),
+            Event::CycleStarted { cycle, .. } => {
+                self.cycle = Some((*cycle, String::new()));
+                self.is_headed = false;
+            }
             Event::Selected { goal_id, reason } => {
                 if let Some((_, what)) = &mut self.cycle {
                     *what = clean_line(&format!("{goal_id}: {reason}"));
@@ -177,6 +183,8 @@ impl Board {
             Event::AgentFinished {
                 tokens, cost_usd, ..
             } => {
+                // From here on it stands above what has ended.
+                self.is_headed = true;
                 if !self.is_undo() {
                     self.spent.add(Usage {
                         tokens: *tokens,
@@ -270,7 +278,8 @@ impl Board {
     /// Returns what is to be seen now: never more than fits on the screen, with a line left for what is above.
     pub fn lines(&self, now: Instant, size: Size) -> Vec<String> {
         let most = size.lines.saturating_sub(1).min(MOST_LINES);
-        let heading = self.cycle.as_ref().map(|(cycle, what)| {
+        let cycle = self.cycle.as_ref().filter(|_| !self.is_headed);
+        let heading = cycle.map(|(cycle, what)| {
             let cycle = Cell::plain(format!("cycle {cycle}"));
             match what.is_empty() {
                 true => vec![cycle],

@@ -105,8 +105,8 @@ enum Chapter {
     /// Before, between or after cycles.
     #[default]
     Between,
-    /// In a cycle whose heading is still to come, with what it holds back.
-    Opening(u64, Vec<String>),
+    /// In a cycle whose heading is still to come, with what is known of it and what it holds back.
+    Opening(u64, Option<String>, Vec<String>),
     /// Below a cycle's heading.
     Cycle,
 }
@@ -180,7 +180,7 @@ impl Story {
             }
             Event::Note { message } => self.in_its_place(clean_line(message)),
             Event::CycleStarted { cycle, .. } => {
-                self.chapter = Chapter::Opening(*cycle, Vec::new());
+                self.chapter = Chapter::Opening(*cycle, None, Vec::new());
                 Vec::new()
             }
             Event::MeasureStarted {
@@ -225,7 +225,8 @@ impl Story {
                 vec![format!("sweep: {}", clean_line(with))]
             }
             Event::Selected { goal_id, reason } => {
-                self.open(&clean_line(goal_id), Some(&clean_line(reason)))
+                let heading = heading(&clean_line(goal_id), Some(&clean_line(reason)));
+                self.head(heading)
             }
             Event::AgentStarted { log, .. } if self.tells_of(Step::Beginning) => {
                 let worker = self.worker();
@@ -236,7 +237,9 @@ impl Story {
             }),
             Event::AgentFinished { .. } if self.tells_of(Step::End) => {
                 let line = format!("{} {}", self.worker(), agent_line(event));
-                self.in_its_place(line)
+                let mut lines = self.open(None);
+                lines.extend(self.in_its_place(line));
+                lines
             }
             Event::CycleFinished { record } => self.finished(record),
             Event::Waiting { seconds, reason } if self.tells_of(Step::Beginning) => {
@@ -319,7 +322,7 @@ impl Story {
     fn in_its_place(&mut self, line: String) -> Vec<String> {
         match &mut self.chapter {
             Chapter::Between => vec![line],
-            Chapter::Opening(_, held) => {
+            Chapter::Opening(_, _, held) => {
                 held.push(line);
                 Vec::new()
             }
@@ -327,22 +330,30 @@ impl Story {
         }
     }
 
-    /// Begins a cycle's lines with its heading, and goes on with what was held back.
-    fn open(&mut self, what: &str, why: Option<&str>) -> Vec<String> {
-        let mut heading = paint(STRONG, what);
-        if let Some(why) = why {
-            heading.push_str(&format!(": {why}"));
+    /// Takes in what a cycle works on. It is told at once, but where something else shows it for as long as nothing has come of it.
+    fn head(&mut self, heading: String) -> Vec<String> {
+        match (&mut self.chapter, self.detail) {
+            (Chapter::Opening(_, known, _), Detail::Ended) => {
+                *known = Some(heading);
+                Vec::new()
+            }
+            _ => self.open(Some(heading)),
         }
+    }
+
+    /// Begins a cycle's lines with its heading, this one where none was known before, and goes on with what was held back.
+    fn open(&mut self, heading: Option<String>) -> Vec<String> {
         match std::mem::take(&mut self.chapter) {
-            Chapter::Opening(cycle, held) => {
+            Chapter::Opening(cycle, known, held) => {
                 self.chapter = Chapter::Cycle;
-                let mut lines = vec![format!("cycle {cycle} · {heading}")];
+                let heading = known.or(heading).map(|it| format!(" · {it}"));
+                let mut lines = vec![format!("cycle {cycle}{}", heading.unwrap_or_default())];
                 lines.extend(held.into_iter().map(|line| format!("  {line}")));
                 lines
             }
             chapter @ (Chapter::Between | Chapter::Cycle) => {
                 self.chapter = chapter;
-                vec![heading]
+                heading.into_iter().collect()
             }
         }
     }
@@ -350,7 +361,13 @@ impl Story {
     /// Leaves the cycle; what was held back for a heading that never came stands for itself.
     fn leave(&mut self) -> Vec<String> {
         match std::mem::take(&mut self.chapter) {
-            Chapter::Opening(_, held) => held,
+            chapter @ Chapter::Opening(_, Some(_), _) => {
+                self.chapter = chapter;
+                let lines = self.open(None);
+                self.chapter = Chapter::Between;
+                lines
+            }
+            Chapter::Opening(_, None, held) => held,
             Chapter::Between | Chapter::Cycle => Vec::new(),
         }
     }
@@ -423,8 +440,8 @@ impl Story {
             self.passing = Some(record.goals_passing);
         }
         let mut lines = match (&self.chapter, &record.goal_id) {
-            (Chapter::Opening(..), None) => self.open("nothing to do", None),
-            (Chapter::Opening(..), Some(goal)) => self.open(&clean_line(goal), None),
+            (Chapter::Opening(..), None) => self.open(Some(heading("nothing to do", None))),
+            (Chapter::Opening(..), Some(goal)) => self.open(Some(heading(&clean_line(goal), None))),
             (Chapter::Between | Chapter::Cycle, _) => Vec::new(),
         };
         let verdict = paint(style::of_cycle(record.result), record.result.word());
@@ -469,6 +486,12 @@ impl Story {
         }
         (!record.is_undone() || record.is_offered()) && self.leaned_on.insert(note.to_owned())
     }
+}
+
+/// Returns what a cycle works on, and why.
+fn heading(what: &str, why: Option<&str>) -> String {
+    let what = paint(STRONG, what);
+    why.map_or(what.clone(), |why| format!("{what}: {why}"))
 }
 
 /// Errors only: an ending that asks for somebody is one. What ended in an error is printed by whoever ends the program.

@@ -159,6 +159,12 @@ fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
         ]
     );
     assert_eq!(board.share(), Share::Unknown);
+    let ended = samples::events()
+        .iter()
+        .position(|event| matches!(event, Event::AgentFinished { .. }));
+    let (board, now) = after(&samples::events()[..=ended.unwrap()]);
+    let frame = bare(&board.lines(now, WIDE));
+    assert!(frame[1].starts_with("  13 s of 2h 00m"), "{frame:?}");
 }
 
 #[test]

@@ -69,6 +69,24 @@ fn where_something_else_shows_what_goes_on_only_what_has_ended_is_told() {
 }
 
 #[test]
+fn what_is_worked_on_is_not_told_while_something_else_shows_it() {
+    let events = events();
+    let at = |what: fn(&Event) -> bool| events.iter().position(what).unwrap();
+    let agent = at(|event| matches!(event, Event::AgentFinished { .. }));
+    let heading = "cycle 3 · tests-pass: heaviest failing goal (weight 9)\n";
+    for (detail, is_told) in [(Detail::Ended, false), (Detail::Normal, true)] {
+        let (out, _) = told(detail, &events[..agent]);
+        assert_eq!(out.contains(heading), is_told, "{out}");
+    }
+    let (out, _) = told(Detail::Ended, &events[..=agent]);
+    assert!(out.contains(heading), "{out}");
+    // What ends before its agent does, does not go without one.
+    let ending = ended_with("failed", 0, 1);
+    let (out, _) = told(Detail::Ended, &[&events[..agent], &[ending]].concat());
+    assert!(out.contains(heading), "{out}");
+}
+
+#[test]
 fn without_progress_only_what_came_of_it_is_told() {
     let (out, err) = told(Detail::Results, &events());
     let story = "\
