@@ -55,5 +55,5 @@ in_tmux new-session -d -x 100 -y 22 "'$evolve' --agent 'my-agent --fix' --max-cy
 } >"$folder/live.html"
 until [ -e "$folder/over" ]; do sleep 0.1; done
 browser=$(command -v chromium-headless-shell || command -v chromium)
-"$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=960,472 \
+"$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=960,430 \
   --screenshot="$here/live.png" "file://$folder/live.html"
