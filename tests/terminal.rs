@@ -88,6 +88,22 @@ impl Terminal {
         command.spawn().unwrap()
     }
 
+    /// Asserts that the terminal had to break no line that could be broken between words.
+    #[track_caller]
+    fn is_whole(&self, what: &str) {
+        let screen = self.screen.screen();
+        let (lines, columns) = screen.size();
+        for row in 0..lines.get() {
+            let text = screen.rows(0, columns.get()).nth(row.into()).unwrap();
+            let has_words = text.trim_start().contains(' ');
+            assert!(
+                !screen.row_wrapped(row) || !has_words,
+                "{what}: {text}\n{}",
+                screen.contents()
+            );
+        }
+    }
+
     /// Types keys.
     fn press(&mut self, keys: &str) {
         std::io::Write::write_all(&mut self.reader, keys.as_bytes()).unwrap();
@@ -271,18 +287,6 @@ fn what_stays_is_broken_between_words_at_the_width_of_the_moment() {
         "until [ -e $OUT/go ]; do sleep 0.05; done; touch a",
         "echo it needs the date of the release, which only somebody else here knows >$EVOLVE_GIVE_UP",
     ]);
-    let is_whole = |terminal: &Terminal, what: &str| {
-        let screen = terminal.screen.screen();
-        let (lines, columns) = screen.size();
-        for row in 0..lines.get() {
-            let text = screen.rows(0, columns.get()).nth(row.into()).unwrap();
-            assert!(
-                !screen.row_wrapped(row),
-                "{what}: {text}\n{}",
-                screen.contents()
-            );
-        }
-    };
     let mut terminal = Terminal::new(60, 60);
     let agent = format!("--agent={}", repo.agent());
     let child = terminal.start(&repo, &[&agent, "--max-cycles=2"], &[]);
@@ -290,11 +294,11 @@ fn what_stays_is_broken_between_words_at_the_width_of_the_moment() {
         let shown = screen.contents();
         shown.contains("heaviest failing") && shown.contains("cycle 1 of 2")
     });
-    is_whole(&terminal, "at first");
+    terminal.is_whole("at first");
     terminal.resize(60, 80);
     std::fs::write(repo.out("go"), "").unwrap();
     assert_eq!(terminal.watch(child, |_| {}), 0);
-    is_whole(&terminal, "after it became wider");
+    terminal.is_whole("after it became wider");
     let left = terminal.all();
     assert!(
         left.iter().any(|line| line.chars().count() > 60),
@@ -302,7 +306,77 @@ fn what_stays_is_broken_between_words_at_the_width_of_the_moment() {
     );
     let child = terminal.start(&repo, &["status"], &[]);
     assert_eq!(terminal.watch(child, |_| {}), 0);
-    is_whole(&terminal, "status");
+    terminal.is_whole("status");
+}
+
+#[test]
+fn answers_are_broken_between_words_on_narrow_terminals_and_leave_nothing_out() {
+    let goal = |id: &str, check: &str, more: &str| {
+        format!("  - {{id: {id}, description: d, check: '{check}', weight: 5{more}}}\n")
+    };
+    let threshold = ", continuous: {metric: lines covered, threshold: 80, direction: at-least}";
+    let goals = [
+        goal("file-a", "test -e a", ""),
+        goal("every-file-that-b-needs-is-there", "test -e b", ""),
+        goal("coverage", "cat covered", threshold),
+        goal("no-words-of-caution", "! git grep -n CAUTIO[N]", ""),
+        goal("seen", "node tests/seen.js", ""),
+    ];
+    let repo = TestRepo::with_goals(&goals.concat());
+    repo.write("covered", "79.5\n");
+    repo.write("tests/seen.js", "");
+    repo.commit_all("more");
+    repo.agent_does(&[
+        "touch a; echo 'what makes a is touch, and nothing else that is known here' >$EVOLVE_LESSONS",
+        "touch b && rm a",
+        "touch b",
+    ]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "regressed", "improved"]);
+    let title = "Teach the parser what stands in braces and in quotes";
+    repo.answer(&["work", "add", title]);
+    repo.evolve(&["undo", "3"]).expect(10);
+    for columns in [40, 60, 80] {
+        for (arguments, words) in [
+            (&["status"][..], "baseline"),
+            (&["history"], "passed before and no longer: file-a"),
+            (
+                &["history", "--goal=file-a"],
+                "passed before and no longer: file-a",
+            ),
+            (&["show", "2"], "passed before and no longer: file-a"),
+            (&["validate"], "to leave them out, end the git command with"),
+            (&["work", "list"], title),
+            (
+                &["lessons", "list"],
+                "what makes a is touch, and nothing else that is known here",
+            ),
+            (&["measure", "--progress=plain"], "79.5 vs 80"),
+            (&["measure"], "79.5 vs 80"),
+            (
+                &["ratchet", "--progress=plain"],
+                "no threshold has more than",
+            ),
+            (&["audit"], "snapshots"),
+            (&["--dry-run", "--progress=plain"], title),
+            (&["doctor"], "the loop could"),
+            (&["stop"], "takes it away"),
+            (&["stop", "--off"], "removed "),
+        ] {
+            let what = format!("{arguments:?} at {columns}");
+            let mut terminal = Terminal::new(100, columns);
+            let child = terminal.start(&repo, arguments, &[]);
+            terminal.watch(child, |_| {});
+            terminal.is_whole(&what);
+            let lines = terminal.all();
+            let said: Vec<&str> = lines
+                .iter()
+                .flat_map(|line| line.split_whitespace())
+                .collect();
+            let said = said.join(" ");
+            assert!(said.contains(words), "{what}: {words} is not in\n{said}");
+        }
+    }
 }
 
 #[test]

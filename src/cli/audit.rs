@@ -36,7 +36,7 @@ pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize))
     }
     match as_json {
         true => print_document("audit", &audit)?,
-        false => global.say(&view::audit::page(&audit)),
+        false => global.tell(&view::audit::page(&audit)),
     }
     match audit.disagreements.is_empty() {
         true => Ok(0),

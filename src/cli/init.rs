@@ -121,7 +121,7 @@ impl Call<'_> {
         init::leave_untold(&mut found, &goals, &all);
         let counts = (new.len(), waiting.len());
         if counts == (0, 0) {
-            self.global.say(&format!(
+            self.global.tell(&format!(
                 "{} lacks nothing that could run here\n",
                 self.file.shown
             ));
@@ -135,7 +135,7 @@ impl Call<'_> {
         }
         let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
         let shown = (self.file.shown.as_str(), goals.goals.len());
-        self.global.say(&view::proposed(counts, shown));
+        self.global.tell(&view::proposed(counts, shown));
         self.global.say(&format!("{}\n", init::goals(&all, "  ")));
         let rest = init::unwritten(&found, &self.text()?, &all);
         let page = view::lacks(&rest, &goals, width::of_terminal());
@@ -146,11 +146,11 @@ impl Call<'_> {
         self.say_of_ci(&found);
         if !self.options.write && !self.consents()? {
             self.global
-                .say("to add them to the file: the same with --write\n");
+                .tell("to add them to the file: the same with --write\n");
             return Ok(0);
         }
         self.append((&goals, &found), &all)?;
-        self.global.say(&view::appended(counts, &self.file.shown));
+        self.global.tell(&view::appended(counts, &self.file.shown));
         match ids.is_empty() {
             true => Ok(0),
             false => self.measure(&ids, &found),
@@ -189,7 +189,7 @@ impl Call<'_> {
             refuse_beside_loop(self.repo)?;
             files::rewrite(&self.file.path, whole.as_bytes())?;
         }
-        self.global.say(&view::reasons(changed, shown));
+        self.global.tell(&view::reasons(changed, shown));
         Ok(())
     }
 

@@ -74,6 +74,6 @@ pub fn drop(global: &Global, word: &str) -> Result<u8> {
         ..found.clone()
     };
     ledger::drop_lesson(&repo, &dropped)?;
-    global.say(&format!("dropped: {}\n", text::clean_line(&found.text)));
+    global.tell(&format!("dropped: {}\n", text::clean_line(&found.text)));
     Ok(0)
 }

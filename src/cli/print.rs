@@ -19,6 +19,11 @@ impl Global {
         }
     }
 
+    /// Prints an answer in sentences, broken between words where the terminal is too narrow for them.
+    pub(super) fn tell(&self, text: &str) {
+        self.say(&width::page(text, width::of_terminal()));
+    }
+
     /// Prints a warning to stderr; nothing if only errors are wanted.
     pub(super) fn warn(&self, text: &str) {
         if !self.quiet {

@@ -33,7 +33,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)
             true => "no goal has a threshold with a direction\n".to_owned(),
             false => ratchet_table(&notches, width::of_terminal()),
         });
-        global.say(&width::page(&caution(&notches), width::of_terminal()));
+        global.tell(&caution(&notches));
     }
     let new: Vec<Threshold> = notches.iter().filter_map(threshold).collect();
     let applies = apply && !new.is_empty();
@@ -48,11 +48,11 @@ pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)
     match (as_json, applies) {
         (true, _) => print_document("ratchet", &document(&notches, applies))?,
         (false, _) if notches.is_empty() => {}
-        (false, true) => global.say(&format!(
+        (false, true) => global.tell(&format!(
             "{count} tightened in {}; commit it to have it count\n",
             file.shown
         )),
-        (false, false) if new.is_empty() => global.say(&match notches.iter().any(has_much) {
+        (false, false) if new.is_empty() => global.tell(&match notches.iter().any(has_much) {
             true => "nothing to tighten\n".to_owned(),
             false => {
                 let points = match notches.iter().any(|one| one.headroom != one.percent) {
@@ -64,7 +64,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)
                 )
             }
         }),
-        (false, false) => global.say(&format!(
+        (false, false) => global.tell(&format!(
             "{count} can be tightened: `evolve ratchet --apply` writes that\n"
         )),
     }

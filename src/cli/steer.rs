@@ -47,11 +47,11 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
             if let Some(places) = Repo::places(&current_dir()?) {
                 wake(&places.private)?;
             }
-            global.say(&format!(
+            global.tell(&format!(
                 "every evolve of this user stops within a second: {}\n",
                 path.display()
             ));
-            global.say("`evolve stop --off --kill` takes it away\n");
+            global.tell("`evolve stop --off --kill` takes it away\n");
         }
         (false, off) => {
             let repo = Repo::discover(&current_dir()?)?;
@@ -62,8 +62,8 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 (false, false) => {
                     Ledger::exclude_private_files(&repo, &[])?;
                     files::replace(&path, format!("{words}\n").as_bytes())?;
-                    global.say(&format!("{}\n", what_stops(&repo)));
-                    global.say("`evolve stop --off` takes it away\n");
+                    global.tell(&format!("{}\n", what_stops(&repo)));
+                    global.tell("`evolve stop --off` takes it away\n");
                 }
             }
         }
@@ -84,7 +84,7 @@ fn take_away(global: &Global, path: &Path) -> Result<()> {
         }
         Err(_) => "was not there:",
     };
-    global.say(&format!("{words} {}\n", path.display()));
+    global.tell(&format!("{words} {}\n", path.display()));
     Ok(())
 }
 
@@ -135,7 +135,7 @@ fn wake(private: &Path) -> Result<()> {
 fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     let [looping, searching] = locks(&repo.private).map(|lock| lock::holder(&lock));
     if looping.is_none() && searching.is_none() {
-        global.say("no evolve is at work here\n");
+        global.tell("no evolve is at work here\n");
         return Ok(());
     }
     for holder in [&looping, &searching].into_iter().flatten() {
@@ -144,10 +144,10 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     wake(&repo.private)?;
     if let Some(holder) = looping {
         let pid = holder.pid;
-        global.say(&format!("process {pid} undoes its cycle and ends\n"));
+        global.tell(&format!("process {pid} undoes its cycle and ends\n"));
     }
     if let Some(holder) = searching {
-        global.say(&format!(
+        global.tell(&format!(
             "process {} ends what its search runs; `evolve search resume` does that again\n",
             holder.pid
         ));
@@ -171,7 +171,7 @@ pub fn retry(global: &Global, id: &str) -> Result<u8> {
     ledger::append(&repo, names::RETRIES, |_| {
         ledger::line("retry", &retry).map(Some)
     })?;
-    global.say(&format!(
+    global.tell(&format!(
         "{id} may be worked on again; its earlier attempts no longer count\n"
     ));
     Ok(0)
@@ -223,10 +223,10 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
         }
     })?;
     if let Some(item) = standing {
-        global.say(&already(&item));
+        global.tell(&already(&item));
         return Ok(0);
     }
-    global.say(&format!("queued: {}\n", text::clean_line(&item.title)));
+    global.tell(&format!("queued: {}\n", text::clean_line(&item.title)));
     Ok(0)
 }
 
@@ -277,6 +277,6 @@ pub fn work_close(global: &Global, word: &str, how: Closed) -> Result<u8> {
         true => "; the loop at work takes that in before its next cycle",
         false => "",
     };
-    global.say(&format!("{}: {title}{when}\n", how.word()));
+    global.tell(&format!("{}: {title}{when}\n", how.word()));
     Ok(0)
 }

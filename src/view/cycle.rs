@@ -8,7 +8,7 @@ use crate::model::usage::Usage;
 use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
 use crate::view::tables::{self, remarks, value};
-use crate::view::width::{columns_folded, columns_within, fitted, width_of};
+use crate::view::width::{self, columns_folded, columns_within, fitted, width_of};
 
 /// How many lines of the brief are shown.
 const BRIEF_LINES: usize = 30;
@@ -41,7 +41,7 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// Returns the page, within so many characters if there is a limit; a patch is as wide as it is.
     pub fn text(&self, width: Option<usize>) -> String {
-        let mut page = self.heading();
+        let mut page = width::page(&self.heading(), width);
         for fact in facts(self.record, self.before) {
             page.push_str(&fact_lines(&fact, width));
         }

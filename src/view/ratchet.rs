@@ -4,7 +4,7 @@ use crate::model::goals::Direction;
 use crate::model::ratchet::Notch;
 use crate::model::text::{clean_line, number, some_of};
 use crate::view::style::{Cell, FAINT, GOOD, ODD, STRONG, paint};
-use crate::view::width::columns_within;
+use crate::view::width::columns_folded;
 
 /// Where in the table the headroom stands: what a narrow terminal can do without.
 const SPARE: [usize; 1] = [4];
@@ -24,7 +24,7 @@ pub fn ratchet_table(notches: &[Notch], width: Option<usize>) -> String {
     sorted.sort_by_key(|notch| notch.new.is_err());
     let rows = sorted.into_iter().map(row);
     let rows: Vec<Vec<Cell>> = std::iter::once(heading).chain(rows).collect();
-    columns_within(&rows, width, &SPARE)
+    columns_folded(&rows, width, &SPARE)
 }
 
 fn row(notch: &Notch) -> Vec<Cell> {

@@ -5,7 +5,7 @@ use crate::model::text::{against, clean_line, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
 use crate::view::outputs;
 use crate::view::style::{self, Cell, FAINT, ODD, STRONG, paint};
-use crate::view::width::{columns_folded, columns_within};
+use crate::view::width::{columns_folded, width_of};
 
 /// How many items of the queue are shown.
 const ITEMS_SHOWN: usize = 50;
@@ -20,7 +20,10 @@ pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> S
 
 /// Returns one line per goal in the file's order.
 pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
-    let rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
+    let mut rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
+    if width.is_some_and(|width| width < width_of(&rows)) {
+        rows.iter_mut().for_each(join_last);
+    }
     columns_folded(&rows, width, &[])
 }
 
@@ -52,6 +55,14 @@ pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
 /// Returns the last output of each goal that fails.
 pub fn outputs(snapshot: &Snapshot, width: Option<usize>) -> String {
     outputs::outputs(snapshot.with(CheckResult::Fail), width)
+}
+
+/// Puts the last two cells of a row into one, so that they go on below together.
+fn join_last(row: &mut Vec<Cell>) {
+    let last = row.split_off(row.len().saturating_sub(2));
+    let texts = last.into_iter().map(|Cell(_, text)| text);
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    row.push(Cell::plain(texts.join("  ")));
 }
 
 fn goal_row(goal: &Measurement) -> Vec<Cell> {
@@ -91,26 +102,26 @@ pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize
     if open.is_empty() && set_aside.is_empty() {
         return "no open work\n".to_owned();
     }
-    table_of((open, set_aside), work_row, (width, &[2]))
+    table_of((open, set_aside), |_| Vec::new(), width)
 }
 
 /// Returns the same with the ids by which items are closed.
 pub fn work_list(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize>) -> String {
-    let row = |item: &WorkItem| {
-        let id = item.id().chars().take(SHORT_ID).collect();
-        [vec![Cell(FAINT, id)], work_row(item)].concat()
-    };
-    table_of((open, set_aside), row, (width, &[3]))
+    let id = |item: &WorkItem| vec![Cell(FAINT, item.id().chars().take(SHORT_ID).collect())];
+    table_of((open, set_aside), id, width)
 }
 
 fn table_of(
     (open, set_aside): (&[WorkItem], &[WorkItem]),
-    row: impl Fn(&WorkItem) -> Vec<Cell>,
-    (width, spare): (Option<usize>, &[usize]),
+    id: impl Fn(&WorkItem) -> Vec<Cell>,
+    width: Option<usize>,
 ) -> String {
-    let all = open.iter().chain(set_aside);
-    let rows: Vec<Vec<Cell>> = all.take(ITEMS_SHOWN).map(row).collect();
-    let mut table = columns_within(&rows, width, spare);
+    let all = || open.iter().chain(set_aside).take(ITEMS_SHOWN);
+    let mut rows: Vec<Vec<Cell>> = all().map(|it| [id(it), work_row(it)].concat()).collect();
+    if width.is_some_and(|width| width < width_of(&rows)) {
+        rows = all().map(|it| [id(it), narrow_row(it)].concat()).collect();
+    }
+    let mut table = columns_folded(&rows, width, &[]);
     let more = (open.len() + set_aside.len()).saturating_sub(ITEMS_SHOWN);
     if more > 0 {
         table.push_str(&format!("and {more} more\n"));
@@ -119,27 +130,42 @@ fn table_of(
 }
 
 fn work_row(item: &WorkItem) -> Vec<Cell> {
-    let state = if item.is_set_aside() {
-        format!("set aside after {} failures", item.failures)
-    } else if item.failures > 0 {
-        format!("failed {}×", item.failures)
-    } else {
-        String::new()
-    };
     vec![
-        Cell::plain(format!("[{}]", item.severity.word())),
+        severity(item),
         Cell(STRONG, clean_line(&item.title)),
         Cell::plain(
             item.kind
                 .as_deref()
                 .map_or(String::new(), |kind| format!("({})", clean_line(kind))),
         ),
-        Cell(ODD, state),
+        Cell(ODD, state(item)),
         Cell(
             FAINT,
             item.source.as_deref().map_or(String::new(), clean_line),
         ),
     ]
+}
+
+/// Returns what a narrow terminal has room for: the title stands last, so that nothing of it is left out.
+fn narrow_row(item: &WorkItem) -> Vec<Cell> {
+    let title = clean_line(&item.title);
+    let title = match state(item) {
+        state if state.is_empty() => title,
+        state => format!("{title} ({state})"),
+    };
+    vec![severity(item), Cell(STRONG, title)]
+}
+
+fn severity(item: &WorkItem) -> Cell {
+    Cell::plain(format!("[{}]", item.severity.word()))
+}
+
+fn state(item: &WorkItem) -> String {
+    match (item.is_set_aside(), item.failures) {
+        (true, failures) => format!("set aside after {failures} failures"),
+        (false, 0) => String::new(),
+        (false, failures) => format!("failed {failures}×"),
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +213,13 @@ output of coverage
     }
 
     #[test]
+    fn on_a_narrow_terminal_the_number_of_a_goal_goes_on_below_with_what_is_said_of_it() {
+        let table = goals_table(&snapshot(vec![failing()]), Some(40));
+        let expected = "FAIL  coverage  0.3 s\n      79.5 vs 80  79.5 is less than 80\n";
+        assert_eq!(plain(&table), expected);
+    }
+
+    #[test]
     fn on_a_terminal_the_score_stands_behind_much_output_too() {
         let long = Measurement {
             output_tail: Some("a line\n".repeat(20)),
@@ -214,6 +247,15 @@ output of coverage
 ";
         let table = work_table(&queue.open("x"), &queue.set_aside("x"), None);
         assert_eq!(plain(&table), expected);
+        let expected = "\
+[low]   tidy
+[high]  fix (set aside after 4 failures)
+";
+        let narrow = work_table(&queue.open("x"), &queue.set_aside("x"), Some(40));
+        assert_eq!(plain(&narrow), expected);
+        let narrow = plain(&work_list(&[], &queue.set_aside("x"), Some(39)));
+        let below = "  [high]\n      fix (set aside after 4 failures)\n";
+        assert!(narrow.ends_with(below), "{narrow}");
         assert_eq!(work_table(&[], &[], None), "no open work\n");
     }
 }

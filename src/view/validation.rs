@@ -6,15 +6,12 @@ use crate::view::width::wrapped;
 
 /// Returns the page of a file that can be measured, within so many characters if there is a limit; warnings are not on it.
 pub fn page(found: &Validation, width: Option<usize>) -> String {
-    let mut page = format!(
-        "{}: {}, no problems\n",
-        found.file,
-        text::count(found.goals.len(), "goal")
-    );
-    for goal in &found.goals {
-        page.push_str(&format!("  {} (weight {})\n", goal.id, goal.weight));
-    }
     let said = |line: String| wrapped(&line, width).join("\n") + "\n";
+    let count = text::count(found.goals.len(), "goal");
+    let mut page = said(format!("{}: {count}, no problems", found.file));
+    for goal in &found.goals {
+        page += &said(format!("  {} (weight {})", goal.id, goal.weight));
+    }
     if !found.frozen.is_empty() {
         let frozen = found.frozen.join(", ");
         page += &said(format!("frozen while a cycle runs: {frozen}"));

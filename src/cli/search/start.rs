@@ -150,9 +150,9 @@ pub fn discard(global: &Global) -> Result<u8> {
         Ok(recovered)
     })?;
     for words in recovered.words {
-        global.say(&format!("{words}\n"));
+        global.tell(&format!("{words}\n"));
     }
-    global.say(&discarded(&store));
+    global.tell(&discarded(&store));
     Ok(0)
 }
 
@@ -191,7 +191,7 @@ fn run(
     watched.end();
     let (words, code) = ended?;
     if !running.json {
-        global.say(&words);
+        global.tell(&words);
     }
     Ok(code)
 }

@@ -46,7 +46,7 @@ pub fn note(global: &Global, words: &[String]) -> Result<u8> {
         )));
     }
     leave(&Word::Instruction(words))?;
-    global.say("noted: it stands in every brief from now on\n");
+    global.tell("noted: it stands in every brief from now on\n");
     Ok(0)
 }
 
@@ -69,11 +69,11 @@ pub fn prune(global: &Global, id: Id) -> Result<u8> {
 pub fn stop(global: &Global) -> Result<u8> {
     let (repo, store, _) = newest()?;
     if lock::holder(&lock_file(&repo)).is_none() {
-        global.say("no search is running here\n");
+        global.tell("no search is running here\n");
         return Ok(0);
     }
     store.ask_to_stop()?;
-    global.say("the search ends when what runs is done; `evolve search resume` goes on with it\n");
+    global.tell("the search ends when what runs is done; `evolve search resume` goes on with it\n");
     Ok(0)
 }
 
