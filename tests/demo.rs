@@ -108,10 +108,10 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
 
     Where to look:
       cd [folder]/calc
-      git log --stat          every step, the undo included
-      evolve history          what became of each cycle
-      evolve show 2           the cycle that was undone
-      evolve report --open    one page about all of it, in the browser
+      git log --stat        every step, the undo included
+      evolve history        what became of each cycle
+      evolve show 2         the cycle that was undone
+      evolve report --open  one page about all of it, in the browser
       cat .agents/evolve/session-summary.md
     "#);
     let log = git(&sealed, &root, &["log", "--reverse", "--format=%an: %s"]);

@@ -84,9 +84,9 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
 
     next:
       git add GOALS.yaml && git commit -m goals
-      evolve --dry-run                           what would be worked on, and why; changes nothing
-      evolve doctor                              what a run needs: no agent is configured and none is installed
-      evolve --max-cycles=1                      when there is an agent
+      evolve --dry-run       what would be worked on, and why; changes nothing
+      evolve doctor          what a run needs: no agent is configured and none is installed
+      evolve --max-cycles=1  when there is an agent
     "#);
     assert_snapshot!(repo.read("GOALS.yaml"), @r#"
     # yaml-language-server: $schema=./schemas/goals.schema.json
@@ -258,7 +258,7 @@ fn what_comes_next_and_a_dry_run_name_the_agent_that_there_is() {
         &[CARGO, &[("codex", "touch ../agent/started")]].concat(),
     );
     let said = repo.answer(&["init", "--no-measure"]);
-    let next = "  evolve --max-cycles=1                      with codex, the first known agent that is installed\n";
+    let next = "  evolve --max-cycles=1  with codex, the first known agent that is installed\n";
     assert!(said.contains(next), "{said}");
     repo.commit_all("goals");
     let said = repo.answer(&["--dry-run"]);

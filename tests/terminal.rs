@@ -358,6 +358,11 @@ fn answers_are_broken_between_words_on_narrow_terminals_and_leave_nothing_out() 
                 "no threshold has more than",
             ),
             (&["audit"], "snapshots"),
+            (&["report"], "nobody is needed"),
+            (
+                &["help", "measure"],
+                "Exit with 10 unless every goal passes",
+            ),
             (&["--dry-run", "--progress=plain"], title),
             (&["doctor"], "the loop could"),
             (&["stop"], "takes it away"),
@@ -369,6 +374,7 @@ fn answers_are_broken_between_words_on_narrow_terminals_and_leave_nothing_out() 
             terminal.watch(child, |_| {});
             terminal.is_whole(&what);
             let lines = terminal.all();
+            assert!(lines.len() < 100, "{what}: {lines:?}");
             let said: Vec<&str> = lines
                 .iter()
                 .flat_map(|line| line.split_whitespace())

@@ -17,6 +17,7 @@ use crate::cli::search;
 use crate::error::Error;
 use crate::model::goals::{nearest, nearest_id};
 use crate::model::text;
+use crate::view::width;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,6 +72,9 @@ const LOOP_ONLY: [&str; 15] = [
     "json",
 ];
 
+/// On a terminal that is narrower, nothing stands beside options.
+const ROOMY: usize = 60;
+
 /// Options of the loop that some commands have, too.
 const SHARED: [&str; 4] = ["goals", "jobs", "progress", "junit"];
 
@@ -78,7 +82,7 @@ impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
         let words: Vec<OsString> = std::env::args_os().collect();
-        let read = without(Arguments::command(), &is_empty).try_get_matches_from(&words);
+        let read = without(grammar(), &is_empty).try_get_matches_from(&words);
         let matches = read.unwrap_or_else(|error| {
             refuse_mistyped(&error);
             refuse_not_utf8(&error, &words);
@@ -109,6 +113,12 @@ impl Arguments {
         }
         Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// Returns how a command line is read. On a narrow terminal the words on an option stand below it: there is no room beside the longest.
+pub(super) fn grammar() -> clap::Command {
+    let width = width::of_terminal();
+    Arguments::command().next_line_help(width.is_some_and(|width| width < ROOMY))
 }
 
 /// An empty variable of the environment is none.

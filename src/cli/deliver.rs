@@ -118,7 +118,7 @@ pub fn deliver(
         .canonicalize()
         .map_err(|cause| Error::io("open", path, cause))?;
     let shown = text::path(path.as_os_str().as_bytes());
-    global.say(&format!("{words}{shown}\n"));
+    global.tell(&format!("{words}{shown}\n"));
     match opens {
         true => sources::open(&path),
         false => Ok(()),

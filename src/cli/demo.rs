@@ -84,10 +84,20 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
         ..global.clone()
     };
     let code = run_loop(&global, &run)?;
-    global.say(&format!(
-        "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  evolve report --open    one page about all of it, in the browser\n  cat .agents/evolve/session-summary.md\n",
-        text::shell_word(root.as_os_str().as_bytes())
-    ));
+    let enter = format!("cd {}", text::shell_word(root.as_os_str().as_bytes()));
+    let steps = [
+        (enter.as_str(), ""),
+        ("git log --stat", "every step, the undo included"),
+        ("evolve history", "what became of each cycle"),
+        ("evolve show 2", "the cycle that was undone"),
+        (
+            "evolve report --open",
+            "one page about all of it, in the browser",
+        ),
+        ("cat .agents/evolve/session-summary.md", ""),
+    ];
+    let steps = width::commands(&steps, width::of_terminal());
+    global.say(&format!("\nWhere to look:\n{steps}"));
     Ok(code)
 }
 

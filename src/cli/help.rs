@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory};
 
-use crate::cli::arguments::Arguments;
+use crate::cli::arguments::{Arguments, grammar};
 use crate::cli::pages::{COMPLETIONS, PAGES};
 use crate::cli::print::print;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ fn of_command(words: &[String]) -> Result<String> {
     }
     let words = words.iter().map(String::as_str);
     let line = ["evolve"].into_iter().chain(words).chain(["--help"]);
-    let asked = Arguments::command().try_get_matches_from(line);
+    let asked = grammar().try_get_matches_from(line);
     let said = asked.map_or_else(|said| said.render().ansi().to_string(), |_| String::new());
     Ok(said)
 }

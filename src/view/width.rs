@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use crate::model::text::cut_at_word;
 use crate::view::board::{self, Size};
-use crate::view::style::{Cell, columns, paint};
+use crate::view::style::{Cell, FAINT, columns, paint};
 
 /// The narrowest terminal that anything is made to fit.
 const NARROWEST: usize = 40;
@@ -221,6 +221,31 @@ pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
     page
 }
 
+/// Lays out commands, each with what it is for, if that is to be said. Where there is too little room beside the commands it goes on
+/// below them; they are to be copied, so nothing of them is cut or broken.
+pub fn commands(steps: &[(&str, &str)], width: Option<usize>) -> String {
+    let explained = steps.iter().filter(|(_, why)| !why.is_empty());
+    let widest = explained.map(|(command, _)| shown(command)).max();
+    let at = GAP + widest.unwrap_or(0) + GAP;
+    let longest = steps.iter().map(|(_, why)| shown(why)).max().unwrap_or(0);
+    let is_beside = width.is_none_or(|width| at + longest.min(FOLDED) <= width);
+    let at = if is_beside { at } else { BELOW };
+    let mut page = String::new();
+    for (command, why) in steps {
+        page.push_str(&format!("  {command}"));
+        let mut lines = fitted(why, width.map(|width| width.saturating_sub(at))).into_iter();
+        if is_beside && !why.is_empty() {
+            page.push_str(&" ".repeat(at.saturating_sub(GAP + shown(command))));
+            page.push_str(&paint(FAINT, &lines.next().unwrap_or_default()));
+        }
+        page.push('\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            page.push_str(&format!("{}{}\n", " ".repeat(at), paint(FAINT, &line)));
+        }
+    }
+    page
+}
+
 /// Clears columns in this order until the last one has room, or as much as is wished for.
 fn leave_out(rows: &mut [Vec<Cell>], width: usize, (spare, wished): (&[usize], usize)) {
     for column in spare {
@@ -325,6 +350,23 @@ mod tests {
             "pass\nFAIL  a reason in so many words\n"
         );
         assert_eq!(columns_folded(&[], Some(26), &[]), "");
+    }
+
+    #[test]
+    fn a_command_is_never_cut_and_has_what_it_is_for_beside_or_below_it() {
+        let steps = [
+            ("git add GOALS.yaml && git commit -m goals", ""),
+            ("evolve", "until nothing is left to be done"),
+        ];
+        let page = |width| anstream::adapter::strip_str(&commands(&steps, width)).to_string();
+        let first = "  git add GOALS.yaml && git commit -m goals\n";
+        let beside = format!("{first}  evolve  until nothing is left to be done\n");
+        assert_eq!(page(None), beside);
+        let folded = format!("{first}  evolve  until nothing is left to\n          be done\n");
+        assert_eq!(page(Some(36)), folded);
+        let below = format!("{first}  evolve\n      until nothing is left to\n      be done\n");
+        assert_eq!(page(Some(30)), below);
+        assert_eq!(commands(&[], Some(30)), "");
     }
 
     #[test]

@@ -72,9 +72,20 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
     asked.run.progress = progress;
     asked.run.ignores_config = true;
     let code = crate::cli::run(asked)?;
+    let root = std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str());
+    let enter = format!("cd {}", text::shell_word(root));
+    let steps = [
+        (enter.as_str(), ""),
+        ("evolve search board", "the attempts, the best first"),
+        ("evolve search diff 6", "what the winner changed"),
+        (
+            "evolve search apply",
+            "brings it to the branch, untouched so far",
+        ),
+    ];
+    let steps = width::commands(&steps, width::of_terminal());
     global.say(&format!(
-        "\nWhere to look, and what would be next:\n  cd {}\n  evolve search board     the attempts, the best first\n  evolve search diff 6    what the winner changed\n  evolve search apply     brings it to the branch, untouched so far\n",
-        text::shell_word(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
+        "\nWhere to look, and what would be next:\n{steps}"
     ));
     Ok(code)
 }
