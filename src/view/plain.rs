@@ -14,6 +14,7 @@ use crate::model::text::{self, clean_line, count, duration, number, passing};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;
 use crate::view::style::{self, BAD, FAINT, ODD, STRONG, paint};
+use crate::view::tables::Reasons;
 
 use words::{agent_line, check_line, ended, goal_line, outcome, session_line};
 
@@ -83,6 +84,8 @@ pub struct Story {
     is_each_told: bool,
     /// How far the measurement has come.
     checks: Checks,
+    /// Long reasons that were told.
+    reasons: Reasons,
     /// The best score of a search, as far as it was told.
     best_score: Option<f64>,
 }
@@ -206,7 +209,8 @@ impl Story {
             Event::CheckFinished { measurement }
                 if self.is_each_told && matches!(self.detail, Detail::Ended | Detail::Verbose) =>
             {
-                vec![goal_line(measurement, self.checks.longest_id)]
+                let remarks = self.reasons.remarks(measurement);
+                vec![goal_line(measurement, remarks, self.checks.longest_id)]
             }
             Event::CheckFinished { measurement }
                 if self.is_each_told && self.detail == Detail::Normal =>

@@ -1,7 +1,9 @@
 //! Answers that are asked for once: a measurement, the queue. Text with ANSI styles.
 
+use std::collections::HashMap;
+
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{against, clean_line, duration, number, passing};
+use crate::model::text::{against, clean_line, cut_at_word, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
 use crate::view::outputs;
 use crate::view::style::{self, Cell, FAINT, ODD, STRONG, paint};
@@ -9,6 +11,10 @@ use crate::view::width::{columns_folded, width_of};
 
 /// How many items of the queue are shown.
 const ITEMS_SHOWN: usize = 50;
+/// How much of a reason is told where its output stands below, in characters.
+const LONG_REASON: usize = 160;
+/// A reason of more characters is told once.
+const REPEATED: usize = 60;
 /// So many lines are more than a terminal shows beside a table.
 const MUCH: usize = 12;
 
@@ -20,7 +26,9 @@ pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> S
 
 /// Returns one line per goal in the file's order.
 pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
-    let mut rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
+    let mut reasons = Reasons::default();
+    let row = |goal| goal_row(goal, reasons.remarks(goal));
+    let mut rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(row).collect();
     if width.is_some_and(|width| width < width_of(&rows)) {
         rows.iter_mut().for_each(join_last);
     }
@@ -65,13 +73,13 @@ fn join_last(row: &mut Vec<Cell>) {
     row.push(Cell::plain(texts.join("  ")));
 }
 
-fn goal_row(goal: &Measurement) -> Vec<Cell> {
+fn goal_row(goal: &Measurement, remarks: String) -> Vec<Cell> {
     vec![
         style::mark(goal.result),
         Cell::plain(clean_line(&goal.id)),
         Cell(FAINT, duration(goal.duration_s)),
         Cell::plain(value(goal)),
-        Cell::plain(remarks(goal)),
+        Cell::plain(remarks),
     ]
 }
 
@@ -85,9 +93,19 @@ pub(super) fn value(goal: &Measurement) -> String {
     }
 }
 
-/// Returns what is to be said of how a goal was measured.
+/// Returns what is to be said of how a goal was measured. The output that a long reason is of stands elsewhere as a whole.
 pub(super) fn remarks(goal: &Measurement) -> String {
-    let mut remarks: Vec<String> = goal.reason.as_deref().map(clean_line).into_iter().collect();
+    let most = if goal.output_tail.is_some() {
+        LONG_REASON
+    } else {
+        usize::MAX
+    };
+    let reason = goal.reason.as_deref().map(clean_line);
+    remarks_with(reason.map(|reason| cut_at_word(&reason, most)), goal)
+}
+
+fn remarks_with(reason: Option<String>, goal: &Measurement) -> String {
+    let mut remarks: Vec<String> = reason.into_iter().collect();
     if goal.flaky {
         remarks.push("flaky".to_owned());
     }
@@ -95,6 +113,29 @@ pub(super) fn remarks(goal: &Measurement) -> String {
         remarks.push("within its tolerance".to_owned());
     }
     remarks.join(", ")
+}
+
+/// Long reasons that were told, each with the first goal that it was told of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reasons {
+    told: HashMap<String, String>,
+}
+
+impl Reasons {
+    /// Returns what is to be said of how a goal was measured; a long reason is told once.
+    pub(super) fn remarks(&mut self, goal: &Measurement) -> String {
+        let is_long = |reason: &&String| reason.chars().count() > REPEATED;
+        let Some(reason) = goal.reason.as_ref().filter(is_long) else {
+            return remarks(goal);
+        };
+        match self.told.get(reason) {
+            Some(first) => remarks_with(Some(format!("as {}", clean_line(first))), goal),
+            None => {
+                self.told.insert(reason.clone(), goal.id.clone());
+                remarks(goal)
+            }
+        }
+    }
 }
 
 /// Returns the queue of this repository: what is open in the order in which it will be worked on, then what is set aside.
@@ -217,6 +258,34 @@ output of coverage
         let table = goals_table(&snapshot(vec![failing()]), Some(40));
         let expected = "FAIL  coverage  0.3 s\n      79.5 vs 80  79.5 is less than 80\n";
         assert_eq!(plain(&table), expected);
+    }
+
+    #[test]
+    fn a_long_reason_is_told_once_and_cut_where_its_output_stands_below() {
+        let why = format!(
+            "exit 1, perhaps for want of a network: {}",
+            "a wall ".repeat(60)
+        );
+        let unreached = |id, output: bool| Measurement {
+            reason: Some(why.clone()),
+            output_tail: output.then(|| why.clone()),
+            ..measurement(id, CheckResult::Fail)
+        };
+        let goals = vec![unreached("builds", true), unreached("vet", true), failing()];
+        let table = plain(&goals_table(&snapshot(goals), None));
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(
+            lines[0].contains("for want of a network: a wall"),
+            "{table}"
+        );
+        assert!(
+            lines[0].ends_with('…') && lines[0].chars().count() < 200,
+            "{table}"
+        );
+        assert!(lines[1].ends_with("  as builds"), "{table}");
+        assert!(lines[2].ends_with("  79.5 is less than 80"), "{table}");
+        let alone = remarks(&unreached("builds", false));
+        assert_eq!(alone, clean_line(&why));
     }
 
     #[test]

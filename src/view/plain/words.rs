@@ -7,7 +7,7 @@ use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
 use crate::view::style::{self, BAD, FAINT, GOOD, paint};
-use crate::view::tables::{remarks, value};
+use crate::view::tables::value;
 
 const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
 /// The endings of a session that was to do one thing.
@@ -107,9 +107,9 @@ const IDS: usize = 40;
 
 /// Returns a goal as its check ended, in the order of the table of all, whose other columns nobody knows yet; its ids have at most
 /// so many characters.
-pub fn goal_line(measurement: &Measurement, longest_id: usize) -> String {
+pub fn goal_line(measurement: &Measurement, remarks: String, longest_id: usize) -> String {
     let style::Cell(mark, word) = style::mark(measurement.result);
-    let said = [value(measurement), remarks(measurement)];
+    let said = [value(measurement), remarks];
     let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
     let mut took = duration(measurement.duration_s);
     if !said.is_empty() {
