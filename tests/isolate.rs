@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -734,41 +735,64 @@ fn a_copy_that_was_removed_after_a_crash_is_said_to_be_gone_with_what_was_in_it(
 }
 
 #[test]
-fn a_session_that_died_while_a_change_landed_is_completed() {
-    // Killed in the call of git that writes the landed file, when the branch has moved already.
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
-    repo.write("edited", "old\n");
-    repo.commit_all("more");
-    let bin = repo.out("bin");
-    fs::create_dir_all(&bin).unwrap();
-    let git = which::which("git").unwrap();
-    let script = format!(
-        "#!/bin/sh\ncase \"$PWD $*\" in *repo\\ *restore*--worktree*) [ -e '{out}/killed' ] || {{ touch '{out}/killed'; kill -9 $PPID; exit 1; }};; esac\nexec '{git}' \"$@\"\n",
-        out = repo.outside().display(),
-        git = git.display()
-    );
-    fs::write(bin.join("git"), script).unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    repo.agent_does(&["touch a; echo new >edited"]);
-    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
-    command.env("PATH", &path);
-    command.args([
-        &format!("--agent={}", repo.agent()),
-        "--isolate",
-        "--max-cycles=1",
-    ]);
-    let status = command.status().unwrap();
-    assert!(!status.success());
-    assert!(repo.out("killed").exists());
-    assert_eq!(repo.git(&["show", "HEAD:edited"]), "new");
-    assert_eq!(repo.read("edited"), "old\n");
-    repo.run(&["--isolate", "--max-cycles=1"]);
-    assert_eq!(repo.each("result")[0], "improved");
-    assert_eq!(repo.read("edited"), "new\n");
-    assert!(repo.has("a"));
-    assert_eq!(repo.status(), Vec::<String>::new());
+fn a_session_that_died_while_a_change_landed_is_completed_or_had_not_begun() {
+    for (call, has_moved) in [("checkout-index", false), ("update-index*--refresh", true)] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write("edited", "old\n");
+        repo.commit_all("more");
+        let bin = repo.out("bin");
+        fs::create_dir_all(&bin).unwrap();
+        let git = which::which("git").unwrap();
+        let script = format!(
+            "#!/bin/sh\ncase \"$PWD $*\" in *repo\\ *{call}*) [ -e '{out}/killed' ] || {{ touch '{out}/killed'; kill -9 $PPID; exit 1; }};; esac\nexec '{git}' \"$@\"\n",
+            out = repo.outside().display(),
+            git = git.display()
+        );
+        fs::write(bin.join("git"), script).unwrap();
+        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        repo.agent_does(&["touch a; echo new >edited", "touch a; echo new >edited"]);
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.env("PATH", &path);
+        command.args([
+            &format!("--agent={}", repo.agent()),
+            "--isolate",
+            "--max-cycles=1",
+        ]);
+        let status = command.status().unwrap();
+        assert!(!status.success(), "{call}");
+        assert!(repo.out("killed").exists(), "{call}");
+        let expected = if has_moved { "new" } else { "old" };
+        assert_eq!(repo.git(&["show", "HEAD:edited"]), expected, "{call}");
+        assert_eq!(repo.read("edited").trim_end(), expected, "{call}");
+        repo.run(&["--isolate", "--max-cycles=1"]);
+        let result = if has_moved { "improved" } else { "interrupted" };
+        assert_eq!(repo.each("result")[0], result, "{call}");
+        assert_eq!(repo.read("edited"), "new\n", "{call}");
+        assert!(repo.has("a"), "{call}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{call}");
+    }
+}
+
+#[test]
+fn what_a_filter_keeps_out_of_commits_is_in_the_quarantine_where_a_kept_change_takes_its_place() {
+    for change in ["echo cell two >>book.nb", "git rm -q book.nb"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.git(&["config", "filter.strip.clean", "sed /^OUT/d"]);
+        repo.git(&["config", "filter.strip.smudge", "cat"]);
+        repo.write(".gitattributes", "*.nb filter=strip\n");
+        repo.write("book.nb", "cell\n");
+        repo.commit_all("book");
+        repo.write("book.nb", "cell\nOUT: eight hours\n");
+        repo.git(&["add", "book.nb"]);
+        cycle(&repo, &format!("touch a; {change}")).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{change}");
+        let kept = repo.quarantined();
+        let (_, bytes) = &kept[&b"book.nb"[..]];
+        assert_eq!(bytes, b"cell\nOUT: eight hours\n", "{change}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains("book.nb"), "{notes}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! where it is not what it should have been it goes back. The index is locked from before the last look until it has what the files
 //! have: nobody commits half of it.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Result as IoResult};
@@ -25,6 +26,10 @@ use crate::error::{Error, Result};
 
 /// The folder in the private one in which files are made ready.
 const FOLDER: &str = "landing";
+/// Where new files lie ready in it, each at its path, and what they changed places with afterwards.
+const READY: &str = "ready";
+/// Where what went lies.
+const GONE: &str = "gone";
 /// How long the lock of another git on the index is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a file is tried to be put where another one comes and goes.
@@ -112,7 +117,15 @@ impl<'a> Placing<'a> {
     }
 
     fn ready(&self, path: &[u8]) -> PathBuf {
-        self.folder.join("ready").join(OsStr::from_bytes(path))
+        self.folder.join(READY).join(OsStr::from_bytes(path))
+    }
+
+    /// Returns the folder, and in it the place, of what stood at a path once it has moved.
+    fn stood(&self, one: &Difference) -> (PathBuf, PathBuf) {
+        let name = if one.new.is_some() { READY } else { GONE };
+        let folder = self.folder.join(name);
+        let place = folder.join(OsStr::from_bytes(&one.path));
+        (folder, place)
     }
 
     fn target(&self, path: &[u8]) -> PathBuf {
@@ -138,8 +151,8 @@ impl<'a> Placing<'a> {
 
     /// Takes what a crash left in the folder away: what is in no object of git may be somebody's only copy.
     fn rescue(&self, quarantine: &mut Quarantine) -> Result<()> {
-        let ready = self.folder.join("ready");
-        let mut folders = vec![ready.clone()];
+        let all = [READY, GONE].map(|name| self.folder.join(name));
+        let mut folders = all.to_vec();
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let path = entry.path();
@@ -151,8 +164,10 @@ impl<'a> Placing<'a> {
                 } else if let Some(id) = raw_id(&path)
                     && !self.workspace.repo.find_object(&id)?
                 {
-                    let below = path.strip_prefix(&ready).unwrap_or(&path);
-                    quarantine.take_from(&ready, below, below)?;
+                    let mut around = all.iter().filter(|all| path.starts_with(all));
+                    let folder = around.next().unwrap_or(&folder);
+                    let below = path.strip_prefix(folder).unwrap_or(&path);
+                    quarantine.take_from(folder, below, below)?;
                 }
             }
         }
@@ -239,7 +254,7 @@ impl<'a> Placing<'a> {
 
     /// Moves a file aside that the change removes.
     fn take_away(&self, one: &Difference) -> Result<Moved> {
-        let (target, aside) = (self.target(&one.path), self.ready(&one.path));
+        let (target, (_, aside)) = (self.target(&one.path), self.stood(one));
         let is_file = fs::symlink_metadata(&target).is_ok_and(|meta| !meta.is_dir());
         if !is_file || !is_beneath(&self.workspace.repo.root, &one.path) {
             return Ok(Moved::Nothing);
@@ -257,11 +272,7 @@ impl<'a> Placing<'a> {
     /// Has a new version change places with what stands there.
     fn put(&self, one: &Difference) -> Result<Moved> {
         let (target, ready) = (self.target(&one.path), self.ready(&one.path));
-        if !is_beneath(&self.workspace.repo.root, &one.path) {
-            return Ok(Moved::Kept);
-        }
-        let parent = target.parent().unwrap_or(&target);
-        if fs::create_dir_all(parent).is_err() && !parent.is_dir() {
+        if !self.make_way(&one.path)? {
             return Ok(Moved::Kept);
         }
         let is_folder = fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_dir());
@@ -285,9 +296,29 @@ impl<'a> Placing<'a> {
         Ok(Moved::Kept)
     }
 
+    /// Makes the folders above a path; says whether nothing else stands in their places.
+    fn make_way(&self, path: &[u8]) -> Result<bool> {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        for (index, _) in slashes {
+            let folder = self.target(&path[..index]);
+            match fs::symlink_metadata(&folder) {
+                Ok(meta) if meta.is_dir() => continue,
+                Ok(_) => return Ok(false),
+                Err(_) => {}
+            }
+            match fs::create_dir(&folder) {
+                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                    return Err(Error::io("create", &folder, cause));
+                }
+                _ => {}
+            }
+        }
+        Ok(is_beneath(&self.workspace.repo.root, path))
+    }
+
     /// Says whether what stood there is a version of the change, be it as a checkout of the first one writes it.
     fn is_known(&self, one: &Difference, from: &str) -> Result<bool> {
-        let stood = self.ready(&one.path);
+        let (_, stood) = self.stood(one);
         let id = raw_id(&stood);
         let is = |entry: &Entry| Some(&entry.id) == id.as_ref();
         if one.old.as_ref().is_some_and(is) || one.new.as_ref().is_some_and(is) {
@@ -306,7 +337,7 @@ impl<'a> Placing<'a> {
 
     /// Says whether git takes what stood there for the version that the change begins with: what filters keep out of commits differs.
     fn is_seen_alike(&self, one: &Difference) -> Result<bool> {
-        let stood = self.ready(&one.path);
+        let (_, stood) = self.stood(one);
         let is_file = fs::symlink_metadata(&stood).is_ok_and(|meta| meta.is_file());
         let Some(old) = one.old.as_ref().filter(|_| is_file) else {
             return Ok(false);
@@ -326,7 +357,7 @@ impl<'a> Placing<'a> {
     /// Moves what stood there to the quarantine.
     fn keep(&self, one: &Difference, quarantine: &mut Quarantine) -> Result<()> {
         let path = Path::new(OsStr::from_bytes(&one.path));
-        quarantine.take_from(&self.ready(b""), path, path)
+        quarantine.take_from(&self.stood(one).0, path, path)
     }
 
     /// Puts somebody's own back to where it was. Where they saved it once more meanwhile, that stays, and the one before is kept.
@@ -335,7 +366,7 @@ impl<'a> Placing<'a> {
         (one, ours): (&Difference, Option<Identity>),
         quarantine: &mut Quarantine,
     ) -> Result<()> {
-        let (target, stood) = (self.target(&one.path), self.ready(&one.path));
+        let (target, (_, stood)) = (self.target(&one.path), self.stood(one));
         let Some(ours) = ours else {
             let parent = target.parent().unwrap_or(&target);
             let _ = fs::create_dir_all(parent);
@@ -362,11 +393,17 @@ impl<'a> Placing<'a> {
 pub fn staged_otherwise(git: &Git, content: &[Difference]) -> Result<Vec<Vec<u8>>> {
     let paths: Vec<Vec<u8>> = content.iter().map(|one| one.path.clone()).collect();
     let staged = Changed::of_root(git, &paths).staged()?;
-    let id = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.id.clone());
+    let mut known: HashMap<&[u8], Vec<Option<&str>>> = HashMap::new();
+    // What is of another kind now is there twice: as gone, and as new.
+    for one in content {
+        let versions = [&one.old, &one.new];
+        let ids = versions.map(|entry| entry.as_ref().map(|entry| &*entry.id));
+        known.entry(&one.path).or_default().extend(ids);
+    }
     let is_known = |one: &&Difference| {
         let versions = staged.get(&one.path).map_or(&[][..], Vec::as_slice);
-        let now = versions.first().map(|version| version.id.clone());
-        versions.len() < 2 && (now == id(&one.old) || now == id(&one.new))
+        let now = versions.first().map(|version| &*version.id);
+        versions.len() < 2 && known[&*one.path].contains(&now)
     };
     let other = content.iter().filter(|one| !is_known(one));
     Ok(other.map(|one| one.path.clone()).collect())
@@ -449,4 +486,171 @@ fn carry(from: &Path, to: &Path) -> IoResult<()> {
 /// Says whether a file system does not know such a move, or two are meant.
 fn is_unsupported(cause: Errno) -> bool {
     [Errno::XDEV, Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::effects::workspace::land::Landing;
+
+    /// A repository on the commit before a change, and the change.
+    struct Yard {
+        all: tempfile::TempDir,
+        repo: crate::effects::repo::Repo,
+        landing: Landing,
+    }
+
+    impl Yard {
+        fn new(before: &[(&str, &str)], change: &str) -> Yard {
+            let all = tempfile::tempdir().unwrap();
+            let root = all.path().join("tree");
+            fs::create_dir(&root).unwrap();
+            let sh = |script: &str| {
+                let mut command = Command::new("sh");
+                command.args(["-ec", script]).current_dir(&root);
+                command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+                let output = command.output().unwrap();
+                assert!(output.status.success(), "{script}: {output:?}");
+                String::from_utf8(output.stdout).unwrap().trim().to_owned()
+            };
+            sh("git init -q -b main; git config user.name u; git config user.email u");
+            for (path, text) in before {
+                fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+                fs::write(root.join(path), text).unwrap();
+            }
+            let commit = "git add -A; git commit -qm c; git rev-parse HEAD";
+            let from = sh(commit);
+            let to = sh(&format!("{change}; {commit}"));
+            sh(&format!("git reset -q --hard {from}"));
+            let landing = Landing {
+                branch: "refs/heads/main".to_owned(),
+                from,
+                to,
+            };
+            let repo = crate::effects::repo::Repo::discover(&root).unwrap();
+            Yard { all, repo, landing }
+        }
+
+        fn file(&self, path: &str) -> PathBuf {
+            self.all.path().join("tree").join(path)
+        }
+
+        fn read(&self, path: &str) -> Option<String> {
+            fs::read_to_string(self.file(path)).ok()
+        }
+
+        /// Lets a person do something between the moment at which all is ready and the one at which it takes its place.
+        fn place(&self, quarantine: &mut Quarantine, meanwhile: impl FnOnce(&Yard)) -> Vec<String> {
+            let workspace = Workspace { repo: &self.repo };
+            let content = workspace.landed_content(&self.landing).unwrap();
+            let begun = Placing::begin(&workspace, &self.landing.to, content, quarantine).unwrap();
+            let Begun::Ready(placing) = begun else {
+                panic!("not ready");
+            };
+            assert!(self.file(".git/index.lock").exists());
+            meanwhile(self);
+            let stayed = placing.carry_out(&self.landing.from, quarantine).unwrap();
+            assert!(!self.file(".git/index.lock").exists());
+            assert!(!self.repo.private.join(FOLDER).exists());
+            stayed
+                .iter()
+                .map(|path| String::from_utf8_lossy(path).into_owned())
+                .collect()
+        }
+    }
+
+    const CHANGE: &str = "echo theirs >edited; echo theirs >new; git rm -q gone other/gone; mkdir deep; echo theirs >deep/new";
+
+    fn yard() -> Yard {
+        let before = ["edited", "gone", "other/gone"].map(|path| (path, "old\n"));
+        Yard::new(&before, CHANGE)
+    }
+
+    #[test]
+    fn files_take_their_places_with_the_index() {
+        let yard = yard();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        assert!(yard.place(&mut quarantine, |_| {}).is_empty());
+        let theirs = Some("theirs\n".to_owned());
+        for path in ["edited", "new", "deep/new"] {
+            assert_eq!(yard.read(path), theirs, "{path}");
+        }
+        assert!(!yard.file("gone").exists() && !yard.file("other").exists());
+        let listed = yard.repo.git.run(&["ls-files"]).unwrap();
+        assert_eq!(listed, b"deep/new\nedited\nnew\n");
+        let changed = yard.repo.git.run(&["diff-files", "--name-only"]).unwrap();
+        assert!(changed.is_empty());
+        assert!(quarantine.notes().next().is_none());
+    }
+
+    #[test]
+    fn what_somebody_saved_meanwhile_stays_whatever_the_change_makes_of_it() {
+        let yard = yard();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let saved = ["edited", "gone", "other/gone", "new", "deep/new"];
+        let mut stayed = yard.place(&mut quarantine, |yard| {
+            fs::create_dir(yard.file("deep")).unwrap();
+            for path in saved {
+                fs::write(yard.file(path), "hours of work\n").unwrap();
+            }
+        });
+        for path in saved {
+            let text = yard.read(path);
+            assert_eq!(text.as_deref(), Some("hours of work\n"), "{path}");
+        }
+        stayed.sort();
+        assert_eq!(stayed, ["deep/new", "edited", "gone", "new", "other/gone"]);
+        let listed = yard.repo.git.run(&["ls-files"]).unwrap();
+        assert_eq!(
+            listed, b"deep/new\nedited\nnew\n",
+            "the index has the change"
+        );
+        assert!(quarantine.notes().next().is_none());
+    }
+
+    #[test]
+    fn what_stands_where_a_folder_has_to_be_or_leads_elsewhere_stays() {
+        let yard = yard();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let elsewhere = yard.all.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        let stayed = yard.place(&mut quarantine, |yard| {
+            std::os::unix::fs::symlink(&elsewhere, yard.file("deep")).unwrap();
+        });
+        assert_eq!(stayed, ["deep/new"]);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        assert!(yard.file("deep").is_symlink());
+    }
+
+    #[test]
+    fn what_a_crash_left_half_way_and_no_object_has_goes_to_the_quarantine() {
+        let yard = yard();
+        let ready = yard.repo.private.join(FOLDER).join("ready");
+        fs::create_dir_all(ready.join("d")).unwrap();
+        fs::write(ready.join("d/mine"), "hours of work\n").unwrap();
+        fs::write(ready.join("edited"), "old\n").unwrap();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        yard.place(&mut quarantine, |_| {});
+        let moved: Vec<_> = quarantine.moved.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(moved, ["d/mine"]);
+    }
+
+    #[test]
+    fn while_another_git_holds_the_index_or_has_staged_something_else_nothing_begins() {
+        let yard = yard();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let workspace = Workspace { repo: &yard.repo };
+        let mut begin = || {
+            let content = workspace.landed_content(&yard.landing).unwrap();
+            Placing::begin(&workspace, &yard.landing.to, content, &mut quarantine).unwrap()
+        };
+        fs::write(yard.file("edited"), "staged\n").unwrap();
+        yard.repo.git.run(&["add", "edited"]).unwrap();
+        assert!(matches!(begin(), Begun::InTheWay(paths) if paths == [b"edited"]));
+        fs::write(yard.file(".git/index.lock"), "").unwrap();
+        assert!(matches!(begin(), Begun::Locked(_)));
+        assert!(yard.file(".git/index.lock").exists());
+    }
 }
