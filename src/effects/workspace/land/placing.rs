@@ -42,8 +42,10 @@ pub struct Placing<'a> {
     content: Vec<Difference>,
     /// The folder of all that follows.
     folder: PathBuf,
-    /// Has the same lock as git.
-    _lock: IndexLock,
+    /// Taken once the files are ready: a filter may need its time for them.
+    lock: Option<IndexLock>,
+    /// Something of the user's may lie in the folder.
+    has_begun: bool,
 }
 
 /// What making ready came to.
@@ -77,6 +79,14 @@ impl IndexLock {
     }
 }
 
+impl Drop for Placing<'_> {
+    fn drop(&mut self) {
+        if !self.has_begun {
+            let _ = self.clear();
+        }
+    }
+}
+
 impl Drop for IndexLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
@@ -95,15 +105,18 @@ impl<'a> Placing<'a> {
         content.retain(|one| !is_module(&one.old) && !is_module(&one.new));
         let repo = workspace.repo;
         let folder = repo.private.join(FOLDER);
-        let lock = match IndexLock::take(repo.git_dir())? {
-            Ok(lock) => lock,
-            Err(held) => return Ok(Begun::Locked(held)),
-        };
-        let placing = Placing {
+        let mut placing = Placing {
             workspace,
             content,
             folder,
-            _lock: lock,
+            lock: None,
+            has_begun: false,
+        };
+        placing.rescue(quarantine)?;
+        placing.make_ready(to)?;
+        placing.lock = match IndexLock::take(repo.git_dir())? {
+            Ok(lock) => Some(lock),
+            Err(held) => return Ok(Begun::Locked(held)),
         };
         let git = &repo.git;
         let mut in_the_way = staged_otherwise(git, &placing.content)?;
@@ -111,8 +124,8 @@ impl<'a> Placing<'a> {
         if !in_the_way.is_empty() {
             return Ok(Begun::InTheWay(in_the_way));
         }
-        placing.rescue(quarantine)?;
-        placing.make_ready(to)?;
+        // Somebody may have staged something else meanwhile.
+        placing.make_index()?;
         Ok(Begun::Ready(placing))
     }
 
@@ -183,17 +196,22 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Makes the index what it will be, and writes the files aside.
-    fn make_ready(&self, to: &str) -> Result<()> {
-        let repo = self.workspace.repo;
-        files::make_folder(&self.folder)?;
-        let index = repo.git_dir().join("index");
+    /// Makes the index what it will be. Returns git with it.
+    fn make_index(&self) -> Result<Git> {
+        let index = self.workspace.repo.git_dir().join("index");
         if index.exists() {
             files::copy_unsynced(&index, &self.folder.join("index"))
                 .map_err(|cause| Error::io("copy", &index, cause))?;
         }
-        let mut git = self.git();
+        let git = self.git();
         self.workspace.set_entries(&git, &self.content)?;
+        Ok(git)
+    }
+
+    /// Writes the files aside.
+    fn make_ready(&self, to: &str) -> Result<()> {
+        files::make_folder(&self.folder)?;
+        let mut git = self.make_index()?;
         // Git goes by those in the tree, which are not those of the commit yet.
         let is_attributes = |one: &Difference| {
             one.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
@@ -215,7 +233,8 @@ impl<'a> Placing<'a> {
 
     /// Has the files take their places, and the index with them. Returns the paths at which somebody's own stood by then, which stays;
     /// what only git's filters hid of others is in the quarantine.
-    pub fn carry_out(self, from: &str, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
+    pub fn carry_out(mut self, from: &str, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
+        self.has_begun = true;
         let mut theirs = Vec::new();
         let mut displaced = Vec::new();
         let (gone, new): (Vec<_>, Vec<_>) = self.content.iter().partition(|one| one.new.is_none());
