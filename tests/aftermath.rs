@@ -95,6 +95,40 @@ fn what_checks_would_run_and_somebody_puts_there_after_a_kill_stays() {
 }
 
 #[test]
+fn what_a_person_made_after_a_crash_stays_where_one_of_the_journals_is_gone() {
+    for (script, home) in [
+        ("rm -rf .git/evolve", None),
+        ("rm .git/evolve/journal.json", None),
+        ("true", Some("elsewhere")),
+    ] {
+        let repo = repo();
+        let later =
+            format!("until [ -e \"$OUT/go\" ]; do sleep 0.02; done; {script}; touch \"$OUT/done\"");
+        repo.agent_does(&[&format!("echo theirs >>tracked; ({later}) & {SLEEP}")]);
+        let child = repo.spawn_run(&[]);
+        pid_in(&repo.out("pid"));
+        let supervisor = repo.supervisor();
+        fs::write(repo.out("go"), "").unwrap();
+        repo.wait_for("done");
+        kill(child);
+        wait_until("the supervising process ends", || !is_alive(supervisor));
+        wait_for_a_later_date(&repo);
+        repo.write("new", "mine\n");
+        repo.agent_does(&["touch a"]);
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.args(["--max-cycles=1", &format!("--agent={}", repo.agent())]);
+        if let Some(home) = home {
+            command.env("XDG_STATE_HOME", repo.outside().join(home));
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{script} {home:?}: {output:?}");
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+        assert_eq!(repo.read("new"), "mine\n", "{script} {home:?}");
+        assert_eq!(repo.read("tracked"), "text\n", "{script} {home:?}");
+    }
+}
+
+#[test]
 fn a_tracked_file_that_a_person_changed_after_a_crash_is_refused_before_anything_is_touched() {
     let repo = repo();
     crash_after(

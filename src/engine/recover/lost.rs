@@ -38,9 +38,11 @@ pub fn has_lost_private(places: &Places) -> bool {
 /// done under the lock.
 pub fn give_back_private(places: &Places) -> Result<()> {
     let journal_file = JournalFile::of(places);
-    let Some(journal) = journal_file.lost()? else {
+    let Some(mut journal) = journal_file.lost()? else {
         return Ok(());
     };
+    // Before it is written anew: the note of an end is one of an earlier journal.
+    journal_file.note_end(&mut journal)?;
     if let Ok(mirror) = Mirror::of(places)
         && mirror.private().is_some()
     {
