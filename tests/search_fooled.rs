@@ -394,6 +394,33 @@ fn a_link_for_a_folder_of_what_stays_is_left_out_and_the_rest_counts() {
 }
 
 #[test]
+fn a_link_that_leads_out_of_the_repository_is_left_out() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/build/\n");
+    repo.commit_all("ignore");
+    repo.attempts(&[
+        "mkdir build; echo 9 >build/x; ln -sf \"$PWD/build/x\" x",
+        "echo 3 >../own; ln -sf ../own x",
+        "echo 4 >y; ln -sf y x",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = ["search", "cat x", "--files=**", "--max-attempts=3", &agent];
+    repo.evolve(&words).expect(0);
+    let lineage = repo.lineage();
+    let left_out = |id| {
+        let edited = lineage.attempt(id).edited();
+        edited.map_or_else(String::new, |it| it.left_out.join(" "))
+    };
+    assert_eq!(
+        [1, 2, 3].map(left_out),
+        ["x", "x", ""],
+        "{:?}",
+        repo.endings()
+    );
+    assert_eq!(repo.endings()[2], "accepted 4");
+}
+
+#[test]
 fn a_goal_that_is_a_gate_has_its_own_limit_of_time() {
     let repo = TestRepo::with_number("1");
     repo.write(

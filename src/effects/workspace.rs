@@ -41,6 +41,7 @@ use crate::model::gate::{Change, Fate};
 use crate::model::git::compared::Compared;
 use crate::model::{exact, text};
 
+pub use change::is_outside;
 pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
 pub use index::restat::Whereabouts;

@@ -12,6 +12,7 @@ use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
 use crate::effects::slot::{Slot, lfs};
+use crate::effects::workspace::is_outside;
 use crate::error::{Error, Result};
 use crate::model::search::editable::Editable;
 
@@ -71,6 +72,8 @@ pub fn take_over(
                 user.store(&bytes)?;
                 entries.push((path, Some(entry)));
             }
+            // What stands for it there is in no commit, such as what an agent left in its copy.
+            Version::Link(target) if is_outside(&path, &target) => left_out.push(shown(&path)),
             Version::Link(target) => {
                 let id = user.store(&target)?;
                 let mode = 0o120_000;

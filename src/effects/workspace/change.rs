@@ -104,7 +104,7 @@ impl Workspace<'_> {
 }
 
 /// Says whether the target of a link at this path lies outside of the root, by its words alone.
-fn is_outside(path: &[u8], target: &[u8]) -> bool {
+pub fn is_outside(path: &[u8], target: &[u8]) -> bool {
     let mut depth = path.iter().filter(|byte| **byte == b'/').count();
     for part in target.split(|byte| *byte == b'/') {
         match part {

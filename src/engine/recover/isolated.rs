@@ -1,5 +1,7 @@
 //! Settles a cycle whose agent worked in a slot: the user's branch has all of its change or nothing of it.
 
+use std::os::unix::ffi::OsStrExt;
+
 use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::isolation::{Isolation, lent};
@@ -11,6 +13,7 @@ use crate::error::Result;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::model::slot::Provisions;
+use crate::model::text;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
 pub fn settle(
@@ -84,7 +87,9 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
     let is_there = || repo.resolve(&name).ok().flatten().is_some();
     // All of it was taken over before the session died then, and the slot may be half made anew since.
     let was_there = is_there();
+    let mut place = None;
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
+        place = Some(isolation.slot.root.clone());
         if isolation.refuse_gone().is_err() {
             lent::put_back(repo, start)?;
             return Ok(None);
@@ -95,6 +100,15 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
         isolation.undo(start).map(Some)
     });
     match rescued {
+        Err(error) if error.is_shortage() => {
+            let Some(root) = place else {
+                return Err(error);
+            };
+            let copy = text::path(root.as_os_str().as_bytes());
+            return Err(error.advised().hint(format!(
+                "where it is the copy that the agent filled: remove {copy} (what it did not commit there is gone then), and run evolve again"
+            )));
+        }
         Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
         Err(error) => {
             tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
