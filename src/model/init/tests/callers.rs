@@ -24,10 +24,7 @@ fn a_loop_of_which_only_the_last_turn_counts_waits_be_it_in_a_function() {
         (
             format!(
                 "lint() {{ {} }}\nlint",
-                plain
-                    .replace("\n", " ")
-                    .replace("do ", "do ")
-                    .replace("\" done", "\"; done;")
+                plain.replace("\n", " ").replace("\" done", "\"; done;")
             ),
             true,
         ),
