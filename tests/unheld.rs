@@ -315,43 +315,37 @@ fn old_files_in_folders_that_were_exchanged_before_a_crash_are_what_they_were() 
     assert_eq!(repo.read("two/a.txt"), "good\n");
 }
 
-/// Where an agent puts what meets a goal and a `.gitignore` that hides both, what it does before, and what becomes of that.
-const SELF_HIDING: [(&str, &str, &str); 7] = [
-    ("d", "mkdir d", "moved"),
-    ("d/e", "mkdir -p d/e", "moved"),
-    ("src", "true", "committed"),
-    ("d", "mkdir d; head -c 1100000 /dev/zero >d/large", "named"),
-    (".venv", "mkdir .venv", "left"),
-    ("ours/d", "mkdir -p ours/d", "left"),
-    ("made", "true", "left"),
+/// Where an agent puts what meets a goal and a `.gitignore` that hides both, and whether that is named.
+const SELF_HIDING: [(&str, bool); 6] = [
+    ("d", true),
+    ("d/e", true),
+    ("src", true),
+    (".venv", false),
+    ("ours/d", false),
+    ("made", false),
 ];
 
 #[test]
-fn what_a_gitignore_hides_that_hides_itself_meets_no_goal_unless_tools_filled_the_folder() {
-    for flags in [&[][..], &["--isolate"]] {
-        for (folder, script, becomes) in SELF_HIDING {
-            let repo = TestRepo::empty();
-            repo.write("src/code", "code\n");
-            repo.write(".gitignore", "/ours/\n");
-            repo.commit_all("src");
-            repo.commit_goals(&format!(
-                "  - {{id: a, description: a, check: 'mkdir -p made; echo \"*\" >made/.gitignore; test -e {folder}/t', weight: 5}}\n"
-            ));
-            let hide = format!("echo '*' >{folder}/.gitignore; echo x >{folder}/t");
-            repo.agent_does(&[&format!("{script}; {hide}; touch more")]);
-            let run = repo.run(&[&["--max-cycles=1"], flags].concat()).expect(0);
-            let what = format!("{folder} {becomes} {flags:?}: {}", run.stdout);
-            let newest = repo.newest();
-            let is_met = newest["result"] == "improved";
-            assert_eq!(is_met, becomes != "moved", "{what}");
-            let notes = newest["notes"].to_string();
-            let hidden = notes.contains(&format!("{folder}/.gitignore hid"));
-            assert_eq!(hidden, becomes != "left", "{what}");
-            let is_committed = repo.git(&["ls-files", folder]).contains("/t");
-            assert_eq!(is_committed, becomes == "committed", "{what}");
-            let kept = repo.quarantined();
-            let has_moved = kept.contains_key(&b"t"[..]);
-            assert_eq!(has_moved, becomes == "moved", "{what}: {kept:?}");
-        }
+fn what_a_gitignore_hides_that_hides_itself_is_named_unless_tools_filled_the_folder() {
+    for (folder, is_named) in SELF_HIDING {
+        let repo = TestRepo::empty();
+        repo.write("src/code", "code\n");
+        repo.write(".gitignore", "/ours/\n");
+        repo.commit_all("src");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: 'mkdir -p made; echo \"*\" >made/.gitignore; test -e {folder}/t', weight: 5}}\n"
+        ));
+        let hide = format!("mkdir -p {folder}; echo '*' >{folder}/.gitignore; echo x >{folder}/t");
+        repo.agent_does(&[&format!("{hide}; touch more")]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{folder}");
+        let said = format!("which no commit holds and goals may be met by: {folder}/.gitignore");
+        assert_eq!(
+            run.stdout.contains(&said),
+            is_named,
+            "{folder}: {}",
+            run.stdout
+        );
+        assert!(!repo.git(&["ls-files", folder]).contains("/t"), "{folder}");
     }
 }

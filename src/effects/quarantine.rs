@@ -110,7 +110,7 @@ impl Quarantine {
                 shown(all)
             );
             return Err(Error::new(Kind::Human, error).hint(
-                "look through that folder, remove what you do not need, and run evolve again; a change that was not recorded yet is undone then",
+                "look through that folder, remove what you do not need, and run evolve again: the cycle that was under way is settled first",
             ));
         }
         self.held = Some(held);

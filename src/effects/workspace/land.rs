@@ -90,12 +90,18 @@ impl Workspace<'_> {
             };
         }
         let content = self.landed_content(landing)?;
-        let placing = match Placing::begin(self, &landing.to, content.clone(), quarantine)? {
+        let placing = match Placing::begin(
+            self,
+            (&landing.from, &landing.to),
+            content.clone(),
+            quarantine,
+        )? {
             Begun::Ready(placing) => placing,
             Begun::Locked(lock) => return Ok(Landed::Locked(vec![lock.display().to_string()])),
             Begun::InTheWay(paths) => {
                 return Ok(Landed::InTheWay(paths.iter().map(text::path).collect()));
             }
+            Begun::Shut(paths) => return Ok(Landed::Busy(shut(&paths))),
         };
         // Somebody may have gone to another branch before the index was locked.
         if !self.is_checked_out(&landing.branch)? {
@@ -106,7 +112,7 @@ impl Workspace<'_> {
         if !move_ref()? {
             return Ok(Landed::Moved(self.repo.resolve(&landing.branch)?));
         }
-        let stayed = placing.carry_out(&landing.from, quarantine)?;
+        let stayed = placing.carry_out(quarantine)?;
         self.update_submodules(&content)?;
         Ok(Landed::Done(told(&stayed, quarantine)))
     }
@@ -141,7 +147,12 @@ impl Workspace<'_> {
         let (content, staged): (Vec<_>, Vec<_>) = self.with_entries_of(content)?;
         // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
         self.stage_as_landed(edited)?;
-        let placing = match Placing::begin(self, &landing.to, content.clone(), quarantine)? {
+        let placing = match Placing::begin(
+            self,
+            (&landing.from, &landing.to),
+            content.clone(),
+            quarantine,
+        )? {
             Begun::Ready(placing) => placing,
             Begun::Locked(lock) => {
                 return Err(
@@ -150,17 +161,23 @@ impl Workspace<'_> {
                     ),
                 );
             }
-            Begun::InTheWay(paths) => {
-                let paths: Vec<String> = paths.iter().map(text::path).collect();
+            Begun::Shut(paths) => {
+                let why = shut(&paths);
                 return Err(Error::unsafe_repo(format!(
-                    "a kept change is on {}, and its files cannot follow: {}",
-                    landing.branch,
-                    text::some_of(&paths, SHOWN)
+                    "a kept change is on the branch, and its files cannot follow: {why}"
                 ))
                 .hint("make their folders writable, and run evolve again"));
             }
+            Begun::InTheWay(paths) => {
+                let paths: Vec<String> = paths.iter().map(text::path).collect();
+                return Err(Error::unsafe_repo(format!(
+                    "a kept change is on the branch, and its files cannot follow: something else was just staged of {}",
+                    text::some_of(&paths, SHOWN)
+                ))
+                .hint("run evolve again"));
+            }
         };
-        let mut stayed = placing.carry_out(&landing.from, quarantine)?;
+        let mut stayed = placing.carry_out(quarantine)?;
         self.update_submodules(&content)?;
         stayed.extend(staged.into_iter().map(|one| one.path));
         Ok(Some(told(&stayed, quarantine)))
@@ -335,6 +352,13 @@ impl Workspace<'_> {
             Ok(_) => Ok(Some(String::new())),
         }
     }
+}
+
+/// Says which files lie where this user may not write.
+fn shut(paths: &[Vec<u8>]) -> String {
+    let paths: Vec<String> = paths.iter().map(text::path).collect();
+    let paths = text::some_of(&paths, SHOWN);
+    format!("the folders of these files may not be written to: {paths}")
 }
 
 /// Says what of the user's stayed, and what went to the quarantine.

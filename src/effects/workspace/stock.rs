@@ -74,7 +74,7 @@ impl Workspace<'_> {
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
-        self.clear_hiding(start, cleared.ignoring, &mut left)?;
+        self.note_hiding(start, cleared.ignoring, &mut left)?;
         self.take_unbuilt(start, &found.commit, &mut left)?;
         self.look_at_protected(start, &mut left)?;
         self.read_state(start, &mut left)?;

@@ -379,19 +379,26 @@ impl Workspace<'_> {
 
     /// Sets the index entries of these paths to what the new tree has, without touching the files.
     pub(super) fn reset_index(&self, differences: &[Difference]) -> Result<()> {
-        self.set_entries(&self.repo.git, differences)
+        let entries = differences
+            .iter()
+            .map(|one| (&one.path[..], one.new.as_ref()));
+        self.set_entries(&self.repo.git, entries)
     }
 
-    /// The same in the index that this git has.
-    pub(super) fn set_entries(&self, git: &Git, differences: &[Difference]) -> Result<()> {
+    /// Sets these entries in the index that this git has; takes out those of which there is none.
+    pub(super) fn set_entries<'e>(
+        &self,
+        git: &Git,
+        entries: impl Iterator<Item = (&'e [u8], Option<&'e Entry>)>,
+    ) -> Result<()> {
         let mut input = Vec::new();
-        for one in differences {
-            let line = match &one.new {
+        for (path, entry) in entries {
+            let line = match entry {
                 Some(entry) => format!("{:o} {}\t", entry.mode, entry.id),
                 None => format!("0 {}\t", "0".repeat(40)),
             };
             input.extend_from_slice(line.as_bytes());
-            input.extend_from_slice(&one.path);
+            input.extend_from_slice(path);
             input.push(0);
         }
         if input.is_empty() {

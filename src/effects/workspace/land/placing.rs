@@ -1,9 +1,11 @@
 //! Takes files of a commit to the user's working tree while the user may save some of them. What is written is made ready aside, and
 //! changes places with what stands there; what that was is looked at only then, when nobody writes to it by its name any more, and
-//! where it is not what it should have been it goes back. The index is locked from before the last look until it has what the files
-//! have: nobody commits half of it.
+//! where it is not what it should have been it goes back. The index is locked from before the last look until all is in its place:
+//! nobody commits half of it.
+//!
+//! All that is made ready lies in a folder of its own in the git directory, where git may write in a sandbox, too.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Result as IoResult};
@@ -19,17 +21,22 @@ use rustix::io::Errno;
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Difference, Entry, hash_blob, hash_file};
+use crate::effects::repo::{Difference, Entry, Repo, hash_blob, hash_file};
+use crate::effects::workspace::undo::beside::is_attributes;
 use crate::effects::workspace::undo::put_back::Changed;
 use crate::effects::workspace::{Workspace, ended};
 use crate::error::{Error, Result};
 
-/// The folder in the private one in which files are made ready.
-const FOLDER: &str = "landing";
+/// The folder in the git directory in which files are made ready.
+const FOLDER: &str = "evolve-landing";
 /// Where new files lie ready in it, each at its path, and what they changed places with afterwards.
 const READY: &str = "ready";
 /// Where what went lies.
 const GONE: &str = "gone";
+/// Where files lie as a checkout of the commit before writes them, of which that is not what it holds.
+const WAS: &str = "was";
+/// How the names of files end that are on their way to another file system.
+const ON_THE_WAY: [&str; 2] = [".evolve-new", ".evolve-was"];
 /// How long the lock of another git on the index is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a file is tried to be put where another one comes and goes.
@@ -38,14 +45,18 @@ const TRIES: usize = 5;
 /// Files of a commit that are ready to take their places.
 pub struct Placing<'a> {
     workspace: &'a Workspace<'a>,
+    /// The commit before, by which what stood there is told.
+    from: &'a str,
     /// What of the content changes, without submodules.
     content: Vec<Difference>,
     /// The folder of all that follows.
     folder: PathBuf,
+    /// The ids that a file may have as it is and be nobody's own.
+    known: HashMap<Vec<u8>, HashSet<String>>,
     /// Taken once the files are ready: a filter may need its time for them.
     lock: Option<IndexLock>,
     /// Something of the user's may lie in the folder.
-    has_begun: bool,
+    is_precious: bool,
 }
 
 /// What making ready came to.
@@ -54,8 +65,10 @@ pub enum Begun<'a> {
     Ready(Placing<'a>),
     /// Another git holds this lock.
     Locked(PathBuf),
-    /// These paths have something else in the index by now, or lie where this user may not write.
+    /// These paths have something else in the index by now.
     InTheWay(Vec<Vec<u8>>),
+    /// These lie where this user may not write.
+    Shut(Vec<Vec<u8>>),
 }
 
 /// The lock on the index, as git has it.
@@ -79,196 +92,287 @@ impl IndexLock {
     }
 }
 
-impl Drop for Placing<'_> {
-    fn drop(&mut self) {
-        if !self.has_begun {
-            let _ = self.clear();
-        }
-    }
-}
-
 impl Drop for IndexLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
 }
 
+impl Drop for Placing<'_> {
+    fn drop(&mut self) {
+        if !self.is_precious {
+            let _ = self.clear();
+        }
+    }
+}
+
+/// Moves what a crash left half way to the quarantine, where it may be somebody's only copy, and what was beside files of this content.
+pub fn rescue(repo: &Repo, content: &[Difference], quarantine: &mut Quarantine) -> Result<()> {
+    let all = [READY, GONE].map(|name| repo.git_dir().join(FOLDER).join(name));
+    for all in &all {
+        let mut folders = vec![all.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                match path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+                    true => folders.push(path),
+                    false => {
+                        let below = path.strip_prefix(all).unwrap_or(&path);
+                        keep_unknown(repo, (all, below), quarantine)?;
+                    }
+                }
+            }
+        }
+    }
+    for one in content {
+        let path = Path::new(OsStr::from_bytes(&one.path));
+        for end in ON_THE_WAY {
+            let beside = beside(path, end);
+            if is_beneath(&repo.root, one.path.as_slice()) && repo.root.join(&beside).exists() {
+                quarantine.take_from(&repo.root, &beside, path)?;
+            }
+        }
+    }
+    clear(&repo.git_dir().join(FOLDER))
+}
+
+/// Moves a file to the quarantine that is in no object of git.
+fn keep_unknown(
+    repo: &Repo,
+    (folder, below): (&Path, &Path),
+    quarantine: &mut Quarantine,
+) -> Result<()> {
+    let is_known = match raw_id(&folder.join(below)) {
+        Some(id) => repo.find_object(&id)?,
+        None => false,
+    };
+    match is_known {
+        true => Ok(()),
+        false => quarantine.take_from(folder, below, below),
+    }
+}
+
+fn clear(folder: &Path) -> Result<()> {
+    match files::remove_all(folder) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(Error::io("remove", folder, cause))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> Placing<'a> {
-    /// Makes the files ready that a commit has of these; nothing in the tree changes yet.
+    /// Makes the files ready that a commit has of these; nothing in the tree changes yet. What a crash left is rescued first.
     pub fn begin(
         workspace: &'a Workspace<'a>,
-        to: &str,
+        (from, to): (&'a str, &str),
         mut content: Vec<Difference>,
         quarantine: &mut Quarantine,
     ) -> Result<Begun<'a>> {
         let is_module = |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| !it.is_file());
         content.retain(|one| !is_module(&one.old) && !is_module(&one.new));
         let repo = workspace.repo;
-        let folder = repo.private.join(FOLDER);
+        rescue(repo, &content, quarantine)?;
         let mut placing = Placing {
             workspace,
+            from,
             content,
-            folder,
+            folder: repo.git_dir().join(FOLDER),
+            known: HashMap::new(),
             lock: None,
-            has_begun: false,
+            is_precious: false,
         };
-        placing.rescue(quarantine)?;
+        let shut = placing.shut();
+        if !shut.is_empty() {
+            return Ok(Begun::Shut(shut));
+        }
         placing.make_ready(to)?;
         placing.lock = match IndexLock::take(repo.git_dir())? {
             Ok(lock) => Some(lock),
             Err(held) => return Ok(Begun::Locked(held)),
         };
-        let git = &repo.git;
-        let mut in_the_way = staged_otherwise(git, &placing.content)?;
-        in_the_way.extend(placing.shut());
-        if !in_the_way.is_empty() {
-            return Ok(Begun::InTheWay(in_the_way));
+        let other = staged_otherwise(&repo.git, &placing.content)?;
+        if !other.is_empty() {
+            return Ok(Begun::InTheWay(other));
         }
-        // Somebody may have staged something else meanwhile.
-        placing.make_index()?;
+        // Somebody may have staged something meanwhile.
+        placing.make_index("index", |one| one.new.as_ref())?;
         Ok(Begun::Ready(placing))
     }
 
-    fn ready(&self, path: &[u8]) -> PathBuf {
-        self.folder.join(READY).join(OsStr::from_bytes(path))
+    fn in_folder(&self, name: &str, path: &[u8]) -> PathBuf {
+        self.folder.join(name).join(OsStr::from_bytes(path))
     }
 
     /// Returns the folder, and in it the place, of what stood at a path once it has moved.
     fn stood(&self, one: &Difference) -> (PathBuf, PathBuf) {
         let name = if one.new.is_some() { READY } else { GONE };
-        let folder = self.folder.join(name);
-        let place = folder.join(OsStr::from_bytes(&one.path));
-        (folder, place)
+        (self.folder.join(name), self.in_folder(name, &one.path))
     }
 
     fn target(&self, path: &[u8]) -> PathBuf {
         self.workspace.repo.root.join(OsStr::from_bytes(path))
     }
 
-    /// Returns git with the index as it will be.
-    fn git(&self) -> Git {
-        let index = self.folder.join("index");
-        self.workspace.repo.git.with("GIT_INDEX_FILE", &index)
-    }
-
     /// Returns the paths that lie in folders to which this user may not write.
-    fn shut(&self) -> impl Iterator<Item = Vec<u8>> {
+    fn shut(&self) -> Vec<Vec<u8>> {
         let is_shut = |one: &&Difference| {
             let file = self.target(&one.path);
             let around = file.ancestors().skip(1).find(|folder| folder.exists());
             around.is_some_and(|folder| access(folder, Access::WRITE_OK).is_err())
         };
         let shut = self.content.iter().filter(is_shut);
-        shut.map(|one| one.path.clone())
-    }
-
-    /// Takes what a crash left in the folder away: what is in no object of git may be somebody's only copy.
-    fn rescue(&self, quarantine: &mut Quarantine) -> Result<()> {
-        let all = [READY, GONE].map(|name| self.folder.join(name));
-        let mut folders = all.to_vec();
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                let Ok(meta) = path.symlink_metadata() else {
-                    continue;
-                };
-                if meta.is_dir() {
-                    folders.push(path);
-                } else if let Some(id) = raw_id(&path)
-                    && !self.workspace.repo.find_object(&id)?
-                {
-                    let mut around = all.iter().filter(|all| path.starts_with(all));
-                    let folder = around.next().unwrap_or(&folder);
-                    let below = path.strip_prefix(folder).unwrap_or(&path);
-                    quarantine.take_from(folder, below, below)?;
-                }
-            }
-        }
-        self.clear()
+        shut.map(|one| one.path.clone()).collect()
     }
 
     fn clear(&self) -> Result<()> {
-        match files::remove_all(&self.folder) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                Err(Error::io("remove", &self.folder, cause))
-            }
-            _ => Ok(()),
-        }
+        clear(&self.folder)
     }
 
-    /// Makes the index what it will be. Returns git with it.
-    fn make_index(&self) -> Result<Git> {
-        let index = self.workspace.repo.git_dir().join("index");
+    /// Copies the index, and gives these paths the entries of a version there. Returns git with it.
+    fn make_index<'e>(
+        &'e self,
+        name: &str,
+        version: impl Fn(&'e Difference) -> Option<&'e Entry>,
+    ) -> Result<Git> {
+        let repo = self.workspace.repo;
+        let (index, copy) = (repo.git_dir().join("index"), self.folder.join(name));
         if index.exists() {
-            files::copy_unsynced(&index, &self.folder.join("index"))
-                .map_err(|cause| Error::io("copy", &index, cause))?;
+            // With its time: by that git tells which files may have been written to since.
+            let copied = files::copy_unsynced(&index, &copy).and_then(|()| {
+                let modified = fs::metadata(&index)?.modified()?;
+                files::open(&copy)?.set_modified(modified)
+            });
+            copied.map_err(|cause| Error::io("copy", &index, cause))?;
         }
-        let git = self.git();
-        self.workspace.set_entries(&git, &self.content)?;
+        let git = repo.git.with("GIT_INDEX_FILE", &copy);
+        let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
+        // What is of another kind now is there twice.
+        for one in &self.content {
+            let entry = entries.entry(&one.path).or_default();
+            *entry = entry.or(version(one));
+        }
+        self.workspace.set_entries(&git, entries.into_iter())?;
         Ok(git)
     }
 
-    /// Writes the files aside.
-    fn make_ready(&self, to: &str) -> Result<()> {
+    /// Writes the files aside, and what a checkout wrote of those that are not as their commit has them: by the attributes that still
+    /// are in the tree.
+    fn make_ready(&mut self, to: &str) -> Result<()> {
         files::make_folder(&self.folder)?;
-        let mut git = self.make_index()?;
-        // Git goes by those in the tree, which are not those of the commit yet.
-        let is_attributes = |one: &Difference| {
-            one.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
-        };
-        if self.content.iter().any(is_attributes) {
-            git = git.with("GIT_ATTR_SOURCE", Path::new(to));
+        let mut converted = Vec::new();
+        for one in &self.content {
+            let ids = [&one.old, &one.new].into_iter().flatten();
+            let ids: HashSet<String> = ids.map(|entry| entry.id.clone()).collect();
+            let now = raw_id(&self.target(&one.path));
+            let is_known = now.is_none_or(|now| ids.contains(&now));
+            if !is_known && one.old.is_some() {
+                converted.push(one.path.clone());
+            }
+            self.known.entry(one.path.clone()).or_default().extend(ids);
+        }
+        if !converted.is_empty() {
+            let git = self.make_index("index-was", |one| one.old.as_ref())?;
+            // Of what it cannot write nothing is known then.
+            may_refuse(self.check_out((&git, WAS), &converted))?;
         }
         let wanted = self.content.iter().filter(|one| one.new.is_some());
         let wanted: Vec<Vec<u8>> = wanted.map(|one| one.path.clone()).collect();
-        if wanted.is_empty() {
-            return Ok(());
+        if !wanted.is_empty() {
+            let mut git = self.make_index("index-ready", |one| one.new.as_ref())?;
+            // Git goes by those in the tree, which are not those of the commit yet.
+            if self.content.iter().any(|one| is_attributes(&one.path)) {
+                git = git.with("GIT_ATTR_SOURCE", Path::new(to));
+            }
+            self.check_out((&git, READY), &wanted)?;
         }
-        let mut prefix = OsStr::new("--prefix=").to_owned();
-        prefix.push(self.ready(b""));
-        let arguments = ["checkout-index", "-z", "--stdin"].map(OsStr::new);
-        let arguments = [&arguments[..], &[&prefix]].concat();
-        git.run_with(&arguments, &ended(&wanted)).map(drop)
+        for (name, paths) in [(WAS, converted), (READY, wanted)] {
+            for path in paths {
+                let id = raw_id(&self.in_folder(name, &path));
+                self.known.entry(path).or_default().extend(id);
+            }
+        }
+        Ok(())
     }
 
-    /// Has the files take their places, and the index with them. Returns the paths at which somebody's own stood by then, which stays;
-    /// what only git's filters hid of others is in the quarantine.
-    pub fn carry_out(mut self, from: &str, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
-        self.has_begun = true;
+    fn check_out(&self, (git, name): (&Git, &str), paths: &[Vec<u8>]) -> Result<()> {
+        let mut prefix = OsStr::new("--prefix=").to_owned();
+        prefix.push(self.in_folder(name, b""));
+        let arguments = ["checkout-index", "-z", "--stdin"].map(OsStr::new);
+        let arguments = [&arguments[..], &[&prefix]].concat();
+        git.run_with(&arguments, &ended(paths)).map(drop)
+    }
+
+    /// Has the index, and then the files, take their places. Returns the paths at which somebody's own stood by then, which stays; what
+    /// only git's filters hid of others is in the quarantine. Goes on after a failure, which is returned at the end: what lies in the
+    /// folder then is rescued by the next one.
+    pub fn carry_out(mut self, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
+        let repo = self.workspace.repo;
+        let (made, index) = (self.folder.join("index"), repo.git_dir().join("index"));
+        fs::rename(&made, &index).map_err(|cause| Error::io("write", &index, cause))?;
+        self.is_precious = true;
         let mut theirs = Vec::new();
         let mut displaced = Vec::new();
+        let mut failure = None;
         let (gone, new): (Vec<_>, Vec<_>) = self.content.iter().partition(|one| one.new.is_none());
         for one in gone.into_iter().chain(new) {
             let moved = match &one.new {
-                None => self.take_away(one)?,
-                Some(_) => self.put(one)?,
+                None => self.take_away(one),
+                Some(_) => self.put(one),
             };
             match moved {
-                Moved::Nothing => {}
-                Moved::Displaced(ours) => displaced.push((one, ours)),
-                Moved::Kept => theirs.push(one.path.clone()),
+                Ok(Moved::Nothing) => {}
+                Ok(Moved::Displaced(ours)) => displaced.push((one, ours)),
+                Ok(Moved::Kept) => theirs.push(one.path.clone()),
+                Err(error) => drop(failure.get_or_insert(error)),
             }
         }
         for (one, ours) in displaced {
-            if self.is_known(one, from)? {
-                continue;
-            }
-            if self.is_seen_alike(one)? {
-                self.keep(one, quarantine)?;
-            } else {
-                self.give_back((one, ours), quarantine)?;
-                theirs.push(one.path.clone());
+            match self.judge((one, ours), quarantine) {
+                Ok(true) => {}
+                Ok(false) => theirs.push(one.path.clone()),
+                Err(error) => drop(failure.get_or_insert(error)),
             }
         }
+        self.lock = None;
         // It says by its exit that a file is not what the index has, as somebody's own is not.
-        may_refuse(self.git().run(&["update-index", "-q", "--refresh"]))?;
-        let (made, index) = (
-            self.folder.join("index"),
-            self.workspace.repo.git_dir().join("index"),
-        );
-        fs::rename(&made, &index).map_err(|cause| Error::io("write", &index, cause))?;
-        self.clear()?;
-        Ok(theirs)
+        may_refuse(repo.git.run(&["update-index", "-q", "--refresh"]))?;
+        match failure {
+            Some(error) => Err(error),
+            None => {
+                self.is_precious = false;
+                self.clear()?;
+                Ok(theirs)
+            }
+        }
+    }
+
+    /// Settles what stood at a path; says whether it was nobody's own.
+    fn judge(
+        &self,
+        (one, ours): (&Difference, Option<Identity>),
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        let (folder, stood) = self.stood(one);
+        let id = raw_id(&stood);
+        let is_known = |id: String| {
+            self.known
+                .get(&one.path)
+                .is_some_and(|ids| ids.contains(&id))
+        };
+        if id.is_some_and(is_known) {
+            return Ok(true);
+        }
+        let path = Path::new(OsStr::from_bytes(&one.path));
+        if self.is_seen_alike(one)? {
+            quarantine.take_from(&folder, path, path)?;
+            return Ok(true);
+        }
+        match self.give_back(one, ours) {
+            true => Ok(false),
+            // They saved it once more meanwhile.
+            false => quarantine.take_from(&folder, path, path).map(|()| false),
+        }
     }
 
     /// Moves a file aside that the change removes.
@@ -290,7 +394,7 @@ impl<'a> Placing<'a> {
 
     /// Has a new version change places with what stands there.
     fn put(&self, one: &Difference) -> Result<Moved> {
-        let (target, ready) = (self.target(&one.path), self.ready(&one.path));
+        let (target, ready) = (self.target(&one.path), self.in_folder(READY, &one.path));
         if !self.make_way(&one.path)? {
             return Ok(Moved::Kept);
         }
@@ -298,7 +402,7 @@ impl<'a> Placing<'a> {
         if is_folder && fs::remove_dir(&target).is_err() {
             return Ok(Moved::Kept);
         }
-        let ours = identity(&ready);
+        give_group(&ready, target.parent().unwrap_or(&target));
         // Somebody may make it or remove it in between.
         for _ in 0..TRIES {
             match place(&ready, &target) {
@@ -307,7 +411,7 @@ impl<'a> Placing<'a> {
                 Err(cause) => return Err(Error::io("write", &target, cause)),
             }
             match exchange(&ready, &target) {
-                Ok(()) => return Ok(Moved::Displaced(ours)),
+                Ok(ours) => return Ok(Moved::Displaced(ours)),
                 Err(cause) if cause.kind() == ErrorKind::NotFound => {}
                 Err(cause) => return Err(Error::io("write", &target, cause)),
             }
@@ -335,25 +439,6 @@ impl<'a> Placing<'a> {
         Ok(is_beneath(&self.workspace.repo.root, path))
     }
 
-    /// Says whether what stood there is a version of the change, be it as a checkout of the first one writes it.
-    fn is_known(&self, one: &Difference, from: &str) -> Result<bool> {
-        let (_, stood) = self.stood(one);
-        let id = raw_id(&stood);
-        let is = |entry: &Entry| Some(&entry.id) == id.as_ref();
-        if one.old.as_ref().is_some_and(is) || one.new.as_ref().is_some_and(is) {
-            return Ok(true);
-        }
-        let is_file = fs::symlink_metadata(&stood).is_ok_and(|meta| meta.is_file());
-        if one.old.is_none() || !is_file {
-            return Ok(false);
-        }
-        let name = [from.as_bytes(), b":", &one.path].concat();
-        let arguments = ["cat-file", "--filters"].map(OsStr::new);
-        let arguments = [&arguments[..], &[OsStr::from_bytes(&name)]].concat();
-        let written = may_refuse(self.workspace.repo.git.run(&arguments))?;
-        Ok(written.is_some_and(|bytes| Some(hash_blob(&bytes)) == id))
-    }
-
     /// Says whether git takes what stood there for the version that the change begins with: what filters keep out of commits differs.
     fn is_seen_alike(&self, one: &Difference) -> Result<bool> {
         let (_, stood) = self.stood(one);
@@ -369,42 +454,31 @@ impl<'a> Placing<'a> {
             OsStr::new("--"),
             stood.as_os_str(),
         ];
-        let id = may_refuse(self.workspace.repo.git.run(&arguments))?;
+        let mut git = self.workspace.repo.git.clone();
+        if self.content.iter().any(|one| is_attributes(&one.path)) {
+            git = git.with("GIT_ATTR_SOURCE", Path::new(self.from));
+        }
+        let id = may_refuse(git.run(&arguments))?;
         Ok(id.is_some_and(|id| String::from_utf8_lossy(&id).trim() == old.id))
     }
 
-    /// Moves what stood there to the quarantine.
-    fn keep(&self, one: &Difference, quarantine: &mut Quarantine) -> Result<()> {
-        let path = Path::new(OsStr::from_bytes(&one.path));
-        quarantine.take_from(&self.stood(one).0, path, path)
-    }
-
-    /// Puts somebody's own back to where it was. Where they saved it once more meanwhile, that stays, and the one before is kept.
-    fn give_back(
-        &self,
-        (one, ours): (&Difference, Option<Identity>),
-        quarantine: &mut Quarantine,
-    ) -> Result<()> {
+    /// Puts somebody's own back to where it was; says whether it is there. What they saved once more meanwhile stays instead.
+    fn give_back(&self, one: &Difference, ours: Option<Identity>) -> bool {
         let (target, (_, stood)) = (self.target(&one.path), self.stood(one));
-        let Some(ours) = ours else {
-            let parent = target.parent().unwrap_or(&target);
-            let _ = fs::create_dir_all(parent);
-            return match place(&stood, &target) {
-                Ok(()) => Ok(()),
-                Err(_) => self.keep(one, quarantine),
-            };
+        let is_ours = ours.is_some() && identity(&target) == ours;
+        if ours.is_none() || !is_ours {
+            let _ = fs::create_dir_all(target.parent().unwrap_or(&target));
+            return place(&stood, &target).is_ok();
+        }
+        let Ok(back) = exchange(&stood, &target) else {
+            return false;
         };
-        if exchange(&stood, &target).is_err() {
-            return match place(&stood, &target) {
-                Ok(()) => Ok(()),
-                Err(_) => self.keep(one, quarantine),
-            };
+        // What came out has to be ours: they may have saved it in this very moment.
+        if identity(&stood) == ours || back.is_none() {
+            return true;
         }
-        if identity(&stood) != Some(ours) {
-            let _ = exchange(&stood, &target);
-            return self.keep(one, quarantine);
-        }
-        Ok(())
+        let _ = exchange(&stood, &target);
+        false
     }
 }
 
@@ -446,6 +520,17 @@ fn identity(file: &Path) -> Option<Identity> {
     Some((meta.dev(), meta.ino()))
 }
 
+/// Gives a file the group that one made in this folder has.
+fn give_group(file: &Path, folder: &Path) {
+    const SET_GROUP: u32 = 0o2000;
+    if let Ok(meta) = fs::metadata(folder)
+        && meta.mode() & SET_GROUP != 0
+    {
+        // Whose group it is not may not give it away: then it has another one.
+        let _ = std::os::unix::fs::lchown(file, None, Some(meta.gid()));
+    }
+}
+
 /// Returns the id that a file, or where a link points, has as it is, without any filter.
 fn raw_id(file: &Path) -> Option<String> {
     let meta = fs::symlink_metadata(file).ok()?;
@@ -454,39 +539,54 @@ fn raw_id(file: &Path) -> Option<String> {
             let target = fs::read_link(file).ok()?;
             Some(hash_blob(target.as_os_str().as_bytes()))
         }
-        false => hash_file(file).filter(|_| meta.is_file()),
+        false => meta.is_file().then(|| hash_file(file))?,
     }
 }
 
 /// Moves a file to where nothing is.
 fn place(from: &Path, to: &Path) -> IoResult<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(cause) if is_unsupported(cause) => {
-            if fs::symlink_metadata(to).is_ok() {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-            carry(from, to)
-        }
-        done => Ok(done?),
-    }
-}
-
-/// Has two files change places; where the file system cannot do that at once, the second is away for a moment.
-fn exchange(ready: &Path, target: &Path) -> IoResult<()> {
-    match renameat_with(CWD, ready, CWD, target, RenameFlags::EXCHANGE) {
         Err(cause) if is_unsupported(cause) => {}
         done => return Ok(done?),
     }
-    let beside = |end: &str| {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
-        name.push(end);
-        target.with_file_name(name)
-    };
-    let (mine, aside) = (beside(".evolve-new"), beside(".evolve-was"));
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    carry(from, to)
+}
+
+/// Has two files change places; returns by what the first one is known at its new place. From another file system a file comes by way
+/// of one beside its place.
+fn exchange(ready: &Path, target: &Path) -> IoResult<Option<Identity>> {
+    let ours = identity(ready);
+    match renameat_with(CWD, ready, CWD, target, RenameFlags::EXCHANGE) {
+        Err(cause) if is_unsupported(cause) => {}
+        done => return Ok(done.map(|()| ours)?),
+    }
+    let [mine, was] = ON_THE_WAY.map(|end| beside(target, end));
+    if [&mine, &was]
+        .into_iter()
+        .any(|it| it.is_symlink() || it.exists())
+    {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    fs::symlink_metadata(target)?;
     carry(ready, &mine)?;
-    fs::rename(target, &aside)?;
+    let ours = identity(&mine);
+    if renameat_with(CWD, &mine, CWD, target, RenameFlags::EXCHANGE).is_ok() {
+        carry(&mine, ready)?;
+        return Ok(ours);
+    }
+    fs::rename(target, &was)?;
     fs::rename(&mine, target)?;
-    carry(&aside, ready)
+    carry(&was, ready)?;
+    Ok(ours)
+}
+
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(end);
+    file.with_file_name(name)
 }
 
 /// Moves a file, to another file system, too.
@@ -564,15 +664,16 @@ mod tests {
         fn place(&self, quarantine: &mut Quarantine, meanwhile: impl FnOnce(&Yard)) -> Vec<String> {
             let workspace = Workspace { repo: &self.repo };
             let content = workspace.landed_content(&self.landing).unwrap();
-            let begun = Placing::begin(&workspace, &self.landing.to, content, quarantine).unwrap();
+            let commits = (&*self.landing.from, &*self.landing.to);
+            let begun = Placing::begin(&workspace, commits, content, quarantine).unwrap();
             let Begun::Ready(placing) = begun else {
                 panic!("not ready");
             };
             assert!(self.file(".git/index.lock").exists());
             meanwhile(self);
-            let stayed = placing.carry_out(&self.landing.from, quarantine).unwrap();
+            let stayed = placing.carry_out(quarantine).unwrap();
             assert!(!self.file(".git/index.lock").exists());
-            assert!(!self.repo.private.join(FOLDER).exists());
+            assert!(!self.repo.git_dir().join(FOLDER).exists());
             stayed
                 .iter()
                 .map(|path| String::from_utf8_lossy(path).into_owned())
@@ -646,7 +747,7 @@ mod tests {
     #[test]
     fn what_a_crash_left_half_way_and_no_object_has_goes_to_the_quarantine() {
         let yard = yard();
-        let ready = yard.repo.private.join(FOLDER).join("ready");
+        let ready = yard.repo.git_dir().join(FOLDER).join(READY);
         fs::create_dir_all(ready.join("d")).unwrap();
         fs::write(ready.join("d/mine"), "hours of work\n").unwrap();
         fs::write(ready.join("edited"), "old\n").unwrap();
@@ -663,7 +764,8 @@ mod tests {
         let workspace = Workspace { repo: &yard.repo };
         let mut begin = || {
             let content = workspace.landed_content(&yard.landing).unwrap();
-            Placing::begin(&workspace, &yard.landing.to, content, &mut quarantine).unwrap()
+            let commits = (&*yard.landing.from, &*yard.landing.to);
+            Placing::begin(&workspace, commits, content, &mut quarantine).unwrap()
         };
         fs::write(yard.file("edited"), "staged\n").unwrap();
         yard.repo.git.run(&["add", "edited"]).unwrap();
