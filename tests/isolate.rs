@@ -796,6 +796,61 @@ fn what_a_filter_keeps_out_of_commits_is_in_the_quarantine_where_a_kept_change_t
 }
 
 #[test]
+fn a_kept_change_lands_where_a_sandbox_holds_git_back() {
+    for sandbox in ["bwrap", "landlock"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.agent_does(&["mkdir d; touch a d/new"]);
+        let sandbox = format!("--sandbox={sandbox}");
+        let arguments = ["--isolate", "--max-cycles=1", &sandbox, "--require-sandbox"];
+        let run = repo.run(&arguments).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{}", run.stdout);
+        assert!(repo.has("a") && repo.has("d/new"), "{sandbox}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{sandbox}");
+    }
+}
+
+#[test]
+fn a_change_of_attributes_lands_with_the_files_that_they_are_of() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write(".gitattributes", "*.txt text eol=crlf\n");
+    repo.write("one.txt", "one\r\n");
+    repo.write("two.txt", "two\r\n");
+    repo.commit_all("crlf");
+    let change =
+        "echo '*.txt text eol=lf' >.gitattributes; printf 'more\\n' >one.txt; git rm -q two.txt";
+    let run = cycle(&repo, &format!("touch a; {change}")).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(!run.stdout.contains("left as saved"), "{}", run.stdout);
+    assert_eq!(repo.read("one.txt"), "more\n");
+    assert!(!repo.has("two.txt") && repo.quarantined().is_empty());
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_user_edited_a_moment_ago_is_seen_after_a_landing() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("other", "one\n");
+    repo.commit_all("other");
+    // As long as the index is no younger, git tells by the bytes that a file with the same size and time is another one.
+    let moment = SystemTime::now() - Duration::from_secs(60);
+    let date = |file: PathBuf| {
+        let file = fs::File::options().append(true).open(file).unwrap();
+        file.set_modified(moment).unwrap();
+    };
+    date(repo.path("other"));
+    repo.git(&["update-index", "--refresh"]);
+    fs::write(repo.path("other"), "two\n").unwrap();
+    date(repo.path("other"));
+    date(repo.path(".git/index"));
+    assert_eq!(repo.status(), [" M other"]);
+    repo.git(&["config", "core.trustctime", "false"]);
+    date(repo.path(".git/index"));
+    cycle(&repo, "touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.status(), [" M other"]);
+}
+
+#[test]
 fn work_that_is_queued_in_the_users_tree_is_taken_in() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.write("a", "");
