@@ -801,7 +801,7 @@ fn cycles_in_a_slot_agree_too() {
 
 #[test]
 fn a_cycle_in_a_slot_that_dies_right_before_or_after_its_change_lands_agrees() {
-    for (dies_at, result) in [("status", "interrupted"), ("restore", "improved")] {
+    for (dies_at, result) in [("status", "interrupted"), ("--refresh", "improved")] {
         let mut repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
         // The first such call of git's in the user's repository after the landing was written down ends the session.
         let deadly = format!(

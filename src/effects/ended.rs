@@ -37,16 +37,14 @@ impl Watch {
         }
     }
 
-    /// Notes that nothing is left, beside each journal that is there: the next start may not find the one outside, where its home is
-    /// another. Where there is none, nothing was in progress. Times of files are compared with that of a file: one of those held open,
-    /// which lies beside the repository's, is touched.
+    /// Notes that nothing is left, beside the first journal that is there: where there is none, nothing was in progress. Times of
+    /// files are compared with that of a file: one of those held open, which lies beside the repository's, is touched.
     pub fn note_end(&self, held: &[OwnedFd]) {
         let Some(writer) = self.writer else { return };
         let is_there = |journal: &&PathBuf| fs::symlink_metadata(journal).is_ok();
-        let there: Vec<&PathBuf> = self.journals.iter().filter(is_there).collect();
-        if there.is_empty() {
+        let Some(journal) = self.journals.iter().find(is_there) else {
             return;
-        }
+        };
         let ended = clock::clocks();
         let note = Note {
             writer,
@@ -60,9 +58,7 @@ impl Watch {
         };
         let line = text + "\n";
         // Without a note the next start goes by what else it knows.
-        for journal in there {
-            let _ = files::replace(&path_beside(journal), line.as_bytes());
-        }
+        let _ = files::replace(&path_beside(journal), line.as_bytes());
     }
 }
 

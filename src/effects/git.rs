@@ -161,6 +161,8 @@ pub struct Git {
     is_passing: bool,
     /// Variables that it has beside those of all calls.
     own: Vec<(&'static str, PathBuf)>,
+    /// The index that it has is written as a whole.
+    has_whole_index: bool,
 }
 
 /// What holds git back.
@@ -214,6 +216,7 @@ impl Git {
             bounds: Arc::default(),
             is_passing: false,
             own: Vec::new(),
+            has_whole_index: false,
         }
     }
 
@@ -226,6 +229,7 @@ impl Git {
             bounds: self.bounds.clone(),
             is_passing: self.is_passing,
             own: self.own.clone(),
+            has_whole_index: self.has_whole_index,
         }
     }
 
@@ -238,7 +242,15 @@ impl Git {
             bounds: self.bounds.clone(),
             is_passing: self.is_passing,
             own: self.own.clone(),
+            has_whole_index: self.has_whole_index,
         }
+    }
+
+    /// The same git with another index, which it writes as a whole: what a split one shares lies elsewhere.
+    pub fn with_index(&self, index: &Path) -> Git {
+        let mut git = self.with("GIT_INDEX_FILE", index);
+        git.has_whole_index = true;
+        git
     }
 
     /// The same git with a variable of its own, such as that for another index.
@@ -300,6 +312,7 @@ impl Git {
             .map(OsString::from)
             .chain(files.into_iter().filter_map(file))
             .chain(self.is_passing.then(|| "core.fsync=none".into()))
+            .chain(self.has_whole_index.then(|| "core.splitIndex=false".into()))
             .collect()
     }
 

@@ -245,7 +245,7 @@ impl<'a> Placing<'a> {
             });
             copied.map_err(|cause| Error::io("copy", &index, cause))?;
         }
-        let git = repo.git.with("GIT_INDEX_FILE", &copy);
+        let git = repo.git.with_index(&copy);
         let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
         // What is of another kind now is there twice.
         for one in &self.content {
