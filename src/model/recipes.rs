@@ -465,25 +465,20 @@ fn just_values(text: &str) -> HashMap<&str, &str> {
 
 /// Splits a line of a justfile where the head of a recipe ends: at the first colon outside of quotes.
 fn just_head(line: &str) -> Option<(&str, &str)> {
-    let mut quote = None;
-    let at = line.find(|c: char| match (c, quote) {
-        ('\'' | '"', None) => {
-            quote = Some(c);
-            false
-        }
-        (c, Some(open)) => {
-            quote = quote.filter(|_| c != open);
-            false
-        }
-        (c, None) => c == ':',
-    })?;
+    let at = line.find(outside_quotes(|c| c == ':'))?;
     Some((&line[..at], &line[at + 1..]))
 }
 
 /// Returns the words of a recipe's head: its name, and its parameters with their defaults, which may have blanks in quotes.
 fn words_of_head(head: &str) -> Vec<&str> {
+    let words = head.split(outside_quotes(char::is_whitespace));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns what says of each character in turn whether it is such a one outside of quotes.
+fn outside_quotes(is_meant: fn(char) -> bool) -> impl FnMut(char) -> bool {
     let mut quote = None;
-    let words = head.split(|c: char| match (c, quote) {
+    move |c| match (c, quote) {
         ('\'' | '"', None) => {
             quote = Some(c);
             false
@@ -492,9 +487,8 @@ fn words_of_head(head: &str) -> Vec<&str> {
             quote = quote.filter(|_| c != open);
             false
         }
-        (c, None) => c.is_whitespace(),
-    });
-    words.filter(|word| !word.is_empty()).collect()
+        (c, None) => is_meant(c),
+    }
 }
 
 /// Returns what is known in a recipe with these parameters where it is handed nothing: defaults that are written out, and nothing in place

@@ -148,6 +148,17 @@ pub(super) enum Place<'w> {
 }
 
 impl Task<'_> {
+    /// Makes the task of this name, in the folder of the text that asks for it, which is handed nothing.
+    pub(super) fn named<'w>(program: &'w str, name: &'w str) -> Task<'w> {
+        Task {
+            program,
+            name,
+            place: Place::Folder(String::new()),
+            file: None,
+            handed: Vec::new(),
+        }
+    }
+
     /// Makes the task that is a shell's script.
     pub(super) fn of_script<'w>(path: &'w str, dir: Option<&str>) -> Task<'w> {
         Task {

@@ -1,6 +1,6 @@
 //! How a project calls its tools itself: in CI, in recipes, by tox and nox, and in hooks. Pure.
 
-use super::super::called::{PREK, Place, Task};
+use super::super::called::{PREK, Task};
 use super::super::tasks::TaskFiles;
 use std::sync::LazyLock;
 
@@ -84,13 +84,7 @@ impl Calls {
     pub(super) fn of(look: &dyn Look, tasks: &TaskFiles, home: &str) -> Calls {
         let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let texts_of = |program: &str, name: &str| {
-            let task = Task {
-                program,
-                name,
-                place: Place::Folder(String::new()),
-                file: None,
-                handed: Vec::new(),
-            };
+            let task = Task::named(program, name);
             tasks.texts_of(home, &task).into_iter().map(lines)
         };
         let listed = ["tox", "nox"].into_iter().filter(|_| home.is_empty());

@@ -1,6 +1,6 @@
 //! The environments of tox and the sessions of nox as goals, where nothing that runs here does the same. Pure.
 
-use super::super::called::{Place, Task};
+use super::super::called::Task;
 use super::super::offer::{Proposal, Role, no_goal};
 use super::super::{Found, Look};
 use super::{NAMES, TaskFiles, held};
@@ -40,13 +40,7 @@ pub(in crate::model::init) fn propose(look: &dyn Look, tasks: &TaskFiles, found:
             let Some((role, id, says)) = of_name(name) else {
                 continue;
             };
-            let task = Task {
-                program,
-                name,
-                place: Place::Folder(String::new()),
-                file: None,
-                handed: Vec::new(),
-            };
+            let task = Task::named(program, name);
             let text = texts_of(&task).join("\n");
             let stands_for = told(found, role, &text, look.finds(program));
             let why = stands_for.or_else(|| no_goal(name, &text, &texts_of));
