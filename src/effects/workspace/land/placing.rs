@@ -470,11 +470,12 @@ impl<'a> Placing<'a> {
             let _ = fs::create_dir_all(target.parent().unwrap_or(&target));
             return place(&stood, &target).is_ok();
         }
-        let Ok(back) = exchange(&stood, &target) else {
+        let made = raw_id(&target);
+        if exchange(&stood, &target).is_err() {
             return false;
-        };
+        }
         // What came out has to be ours: they may have saved it in this very moment.
-        if identity(&stood) == ours || back.is_none() {
+        if raw_id(&stood) == made {
             return true;
         }
         let _ = exchange(&stood, &target);
@@ -727,6 +728,41 @@ mod tests {
             listed, b"deep/new\nedited\nnew\n",
             "the index has the change"
         );
+        assert!(quarantine.notes().next().is_none());
+    }
+
+    #[test]
+    fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system() {
+        let memory = Path::new("/dev/shm");
+        let elsewhere = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory).unwrap(),
+            false => tempfile::tempdir().unwrap(),
+        };
+        let mut yard = yard();
+        let git_dir = elsewhere.path().join("git");
+        let mut sh = Command::new("sh");
+        sh.args(["-ec", "mv .git \"$0\"; echo \"gitdir: $0\" >.git"]);
+        sh.arg(&git_dir).current_dir(yard.file(""));
+        assert!(sh.status().unwrap().success());
+        yard.repo = crate::effects::repo::Repo::discover(&yard.file("")).unwrap();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let workspace = Workspace { repo: &yard.repo };
+        let content = workspace.landed_content(&yard.landing).unwrap();
+        let commits = (&*yard.landing.from, &*yard.landing.to);
+        let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+        let Begun::Ready(placing) = begun else {
+            panic!("not ready");
+        };
+        for path in ["edited", "gone"] {
+            fs::write(yard.file(path), "hours of work\n").unwrap();
+        }
+        let mut stayed = placing.carry_out(&mut quarantine).unwrap();
+        stayed.sort();
+        assert_eq!(stayed, [&b"edited"[..], b"gone"]);
+        for path in ["edited", "gone"] {
+            assert_eq!(yard.read(path).as_deref(), Some("hours of work\n"));
+        }
+        assert_eq!(yard.read("new").as_deref(), Some("theirs\n"));
         assert!(quarantine.notes().next().is_none());
     }
 
