@@ -261,6 +261,8 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         for said in progress.ledger.follow(home)? {
             session.events.warn(said);
         }
+        let workspace = Workspace { repo: home };
+        let index = workspace.lock_index()?;
         if has_records {
             summary::write(session, progress, Some(ending))?;
         }
@@ -275,7 +277,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             );
             progress
                 .ledger
-                .commit(&Workspace { repo: home }, &commit, &message)?;
+                .commit((&workspace, index), &commit, &message)?;
         }
         session.clear_journal()?;
     }

@@ -31,7 +31,8 @@ fn follow(repo: &TestRepo) {
     let tree = opened.tree_of(&repo.head()).unwrap();
     let wanted = opened.ledger_files(&tree).unwrap();
     let workspace = Workspace { repo: &opened };
-    workspace.sync_ledger(&wanted).unwrap();
+    let index = workspace.lock_index().unwrap();
+    workspace.sync_ledger(index, &wanted).unwrap();
 }
 
 /// Asserts that the index is HEAD's tree, its times and all.

@@ -297,13 +297,15 @@ fn write_down(
     let home = session.home();
     journal.ledger = progress.ledger.stored(home)?;
     session.journal_file.write(&journal)?;
+    let workspace = Workspace { repo: home };
+    // A commit of the user's would take the record with it from the moment when it is in the tree.
+    let index = workspace.lock_index()?;
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
     progress.start = Some(start.clone());
     let written = summary::write(session, progress, None).and_then(|()| {
-        let workspace = Workspace { repo: home };
         let ledger = &mut progress.ledger;
-        ledger.commit(&workspace, &start.commit, &record.message())
+        ledger.commit((&workspace, index), &start.commit, &record.message())
     });
     if let Err(error) = written {
         // The next start records it; this session cannot say that it is done.

@@ -49,7 +49,7 @@ pub use past::Past;
 pub use reach::Remembered;
 pub use refs::SYMBOLIC;
 pub use revert::Without;
-pub use tracked::{Indexed, Tracked};
+pub use tracked::{Indexed, Tracked, indexed_in};
 pub use trees::{Difference, Entry, hash_blob, hash_file};
 pub use whole::Standing;
 

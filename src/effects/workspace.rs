@@ -44,6 +44,7 @@ use crate::model::{exact, text};
 pub use change::is_outside;
 pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
+pub use index::lock::LockedIndex;
 pub use index::restat::Whereabouts;
 pub use land::{Landed, Landing};
 pub use start::{SettingsBack, Start};

@@ -175,7 +175,8 @@ fn settle(
                 workspace.clear_locks(start)?;
             }
             let (_, head) = repo.ready_head()?;
-            workspace.sync_ledger(&repo.ledger_files(&repo.tree_of(&head)?)?)?;
+            let committed = repo.ledger_files(&repo.tree_of(&head)?)?;
+            workspace.sync_ledger(workspace.lock_index()?, &committed)?;
             format!(
                 "a session died right after cycle {}, when all was recorded",
                 journal.cycle
@@ -395,7 +396,7 @@ fn write_down(
     let tree = repo.tree_of(&head)?;
     if is_recorded(repo, &tree, record)? {
         return match is_checked_out || !is_elsewhere {
-            true => workspace.sync_ledger(&repo.ledger_files(&tree)?),
+            true => workspace.sync_ledger(workspace.lock_index()?, &repo.ledger_files(&tree)?),
             false => Ok(()),
         };
     }
@@ -419,8 +420,9 @@ fn write_down(
     for said in found.added {
         events.note(said);
     }
+    let index = workspace.lock_index()?;
     ledger.record(record)?;
-    ledger.commit(workspace, &start.commit, &record.message())?;
+    ledger.commit((workspace, index), &start.commit, &record.message())?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Ledger, anchor};
 use crate::effects::files;
 use crate::effects::repo::{Entry, Head, Repo};
-use crate::effects::workspace::Workspace;
+use crate::effects::workspace::{LockedIndex, Workspace};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::ledger as names;
@@ -31,10 +31,10 @@ impl Ledger {
     }
 
     /// Commits the ledger on top of whatever HEAD's branch is at: that content, the ledger of `base` (the last commit
-    /// whose ledger is `evolve`'s own), and what was written since. Returns the commit.
+    /// whose ledger is `evolve`'s own), and what was written since. The index was locked before that was written. Returns the commit.
     pub fn commit(
         &mut self,
-        workspace: &Workspace<'_>,
+        (workspace, index): (&Workspace<'_>, LockedIndex),
         base: &str,
         message: &str,
     ) -> Result<String> {
@@ -70,16 +70,16 @@ impl Ledger {
             let head_tree = repo.tree_of(&head)?;
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {
-                self.bring_along(workspace, &branch, &files)?;
+                self.bring_along((workspace, index), &branch, &files)?;
                 self.committed_at(repo, &head, tree)?;
                 return Ok(head);
             }
             let commit = repo.store_commit(&tree, &head, message)?;
             let note = message.lines().next().unwrap_or_default();
             // An index that could not follow would take the ledger away with the user's next commit.
-            workspace.refuse_locks(&branch)?;
+            workspace.refuse_other_locks(&branch)?;
             if repo.move_ref(&branch, &head, &commit, note)? {
-                self.bring_along(workspace, &branch, &files)?;
+                self.bring_along((workspace, index), &branch, &files)?;
                 self.committed_at(repo, &commit, tree)?;
                 return Ok(commit);
             }
@@ -93,7 +93,7 @@ impl Ledger {
     /// that one has.
     fn bring_along(
         &self,
-        workspace: &Workspace<'_>,
+        (workspace, index): (&Workspace<'_>, LockedIndex),
         branch: &str,
         files: &[(String, Entry)],
     ) -> Result<()> {
@@ -103,7 +103,7 @@ impl Ledger {
             .commit
             .filter(|_| head.branch.as_deref() != Some(branch))
         else {
-            return workspace.sync_ledger(files);
+            return workspace.sync_ledger(index, files);
         };
         let theirs = repo.ledger_files(&repo.tree_of(&commit)?)?;
         for (name, bytes) in &self.pending {
@@ -119,7 +119,7 @@ impl Ledger {
                 files::remove(&path)?;
             }
         }
-        workspace.sync_ledger(&theirs)
+        workspace.sync_ledger(index, &theirs)
     }
 
     /// Notes that everything is in a commit.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use git2::{Index, IndexEntry};
 
@@ -56,30 +57,34 @@ impl Repo {
         Ok(tracked)
     }
 
-    /// Returns the entries of the index at or below these paths, as the file has them by now; nothing where git itself is to be asked: of
-    /// a large index, or of one that libgit2 cannot read.
+    /// Returns the entries of the index at or below these paths, as `indexed_in` does.
     pub fn indexed_below(&self, places: &[&str]) -> Option<Vec<Indexed>> {
-        let file = self.git_dir().join("index");
-        let meta = fs::metadata(&file).ok()?;
-        if !meta.is_file() || meta.len() > SMALL {
-            return None;
-        }
-        let index = Index::open(&file).ok()?;
-        let is_below = |entry: &IndexEntry| {
-            let within = |place: &&str| {
-                let rest = entry.path.strip_prefix(place.as_bytes());
-                rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-            };
-            places.iter().any(within)
-        };
-        let read = |entry: IndexEntry| Indexed {
-            entry: Entry {
-                id: entry.id.to_string(),
-                mode: entry.mode,
-            },
-            is_merged: entry.flags & STAGE == 0,
-            path: entry.path,
-        };
-        Some(index.iter().filter(is_below).map(read).collect())
+        indexed_in(&self.git_dir().join("index"), places)
     }
+}
+
+/// Returns the entries of an index at or below these paths, as the file has them by now; nothing where git itself is to be asked: of a
+/// large index, or of one that libgit2 cannot read.
+pub fn indexed_in(file: &Path, places: &[&str]) -> Option<Vec<Indexed>> {
+    let meta = fs::metadata(file).ok()?;
+    if !meta.is_file() || meta.len() > SMALL {
+        return None;
+    }
+    let index = Index::open(file).ok()?;
+    let is_below = |entry: &IndexEntry| {
+        let within = |place: &&str| {
+            let rest = entry.path.strip_prefix(place.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        };
+        places.iter().any(within)
+    };
+    let read = |entry: IndexEntry| Indexed {
+        entry: Entry {
+            id: entry.id.to_string(),
+            mode: entry.mode,
+        },
+        is_merged: entry.flags & STAGE == 0,
+        path: entry.path,
+    };
+    Some(index.iter().filter(is_below).map(read).collect())
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod follow;
 pub(super) mod hidden;
+pub mod lock;
 pub mod restat;
 pub(super) mod sparse;
 pub(super) mod staged;

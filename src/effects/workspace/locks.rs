@@ -45,15 +45,25 @@ impl Workspace<'_> {
 
     /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
     pub fn refuse_locks(&self, branch: &str) -> Result<()> {
-        if let Some(rebase) = self.rebase_of(branch) {
-            return Err(Error::unsafe_repo(rebase).hint(
+        self.refuse_rebase(branch)?;
+        let locks = self.lasting_locks(&["HEAD", branch]);
+        locks.first().map_or(Ok(()), |lock| Err(in_the_way(lock)))
+    }
+
+    /// The same while the index is locked by this process.
+    pub fn refuse_other_locks(&self, branch: &str) -> Result<()> {
+        self.refuse_rebase(branch)?;
+        let locks = lasting(self.locks_of_refs(&["HEAD", branch]));
+        locks.first().map_or(Ok(()), |lock| Err(in_the_way(lock)))
+    }
+
+    fn refuse_rebase(&self, branch: &str) -> Result<()> {
+        let rebase = self.rebase_of(branch);
+        rebase.map_or(Ok(()), |rebase| {
+            Err(Error::unsafe_repo(rebase).hint(
                 "finish it with `git rebase --continue`, or end it with `git rebase --abort`, then run evolve again: it goes on where it stopped",
-            ));
-        }
-        match self.lasting_locks(&["HEAD", branch]).first() {
-            Some(lock) => Err(in_the_way(lock)),
-            None => Ok(()),
-        }
+            ))
+        })
     }
 
     /// Says in words which other git holds the index, HEAD or a branch just now, if one does.
@@ -87,14 +97,17 @@ impl Workspace<'_> {
 
     /// Returns the lock files that the index and these refs have while they are written.
     fn locks_of(&self, refs: &[&str]) -> Vec<PathBuf> {
+        let mut locks = vec![self.repo.git_dir().join("index.lock")];
+        locks.extend(self.locks_of_refs(refs));
+        locks
+    }
+
+    fn locks_of_refs(&self, refs: &[&str]) -> Vec<PathBuf> {
         let lock = |name: &&str| match *name {
             "HEAD" => self.repo.git_dir().join("HEAD.lock"),
             name => self.repo.common_path(&format!("{name}.lock")),
         };
-        [self.repo.git_dir().join("index.lock")]
-            .into_iter()
-            .chain(refs.iter().map(lock))
-            .collect()
+        refs.iter().map(lock).collect()
     }
 }
 
@@ -146,7 +159,8 @@ pub(super) fn is_older(file: &Path, since: i64) -> bool {
     i64::try_from(seconds).unwrap_or(0) + 1 < since
 }
 
-fn in_the_way(lock: &Path) -> Error {
+/// Returns the error of a lock that another git does not let go of.
+pub(super) fn in_the_way(lock: &Path) -> Error {
     Error::unsafe_repo(format!("{} is in the way", lock.display()))
         .hint("another git is at work here: let it end, or remove that file if none is; then run evolve again: it goes on where it stopped")
 }

@@ -11,7 +11,8 @@ impl Workspace<'_> {
     pub fn restore_ledger(&self, start: &Start) -> Result<()> {
         let wanted = self.repo.ledger_files(&start.tree)?;
         self.remove_unknown(&wanted)?;
-        if self.follow_ledger(&wanted)? {
+        let index = self.repo.git_dir().join("index");
+        if self.follow_ledger((&self.repo.git, &index), &wanted)? {
             return Ok(());
         }
         self.reset_ledger_index(&wanted)?;

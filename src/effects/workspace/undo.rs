@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::index::hidden::is_sparse;
+use super::index::lock::LockedIndex;
 use super::index::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
@@ -425,19 +426,19 @@ impl Workspace<'_> {
     /// Makes index and files of the ledger paths what HEAD has, so that `git status` is clean and the user's next commit
     /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
     /// line just now. Git writes none of the files: it would empty each before it fills it.
-    pub fn sync_ledger(&self, wanted: &[(String, Entry)]) -> Result<()> {
+    pub fn sync_ledger(&self, index: LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
         // Git looks at what was changed just now through its filter when it writes the index.
-        let sync = || self.sync_ledger_files(wanted);
+        let sync = || self.sync_ledger_files(&index, wanted);
         let ((), changed) = held::hold(self.repo, ("ledger", 0), sync)?;
         changed.iter().for_each(|note| tracing::warn!("{note}"));
-        Ok(())
+        index.publish()
     }
 
-    fn sync_ledger_files(&self, wanted: &[(String, Entry)]) -> Result<()> {
-        if self.follow_ledger(wanted)? {
+    fn sync_ledger_files(&self, index: &LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
+        if self.follow_ledger((index.git(), index.file()), wanted)? {
             return Ok(());
         }
-        let git = &self.repo.git;
+        let git = index.git();
         let arguments = [
             "status",
             "--porcelain=v1",
@@ -469,7 +470,9 @@ impl Workspace<'_> {
                 new: entry.cloned(),
             });
         }
-        self.reset_index(&stale)?;
+        let entries = stale.iter();
+        let entries = entries.map(|one| (&one.path[..], one.new.as_ref()));
+        self.set_entries(git, entries)?;
         let there = stale.into_iter().filter(|one| one.new.is_some());
         let there: Vec<_> = there.map(|one| one.path).collect();
         if !there.is_empty() {

@@ -157,7 +157,8 @@ pub fn forget(repo: &Repo, start: &Start, journal: &Journal) -> Result<String> {
             files::remove(&history)?;
         }
     }
-    Workspace { repo }.sync_ledger(&committed)?;
+    let workspace = Workspace { repo };
+    workspace.sync_ledger(workspace.lock_index()?, &committed)?;
     Ok(format!(
         "cycle {} of a session that died is recorded nowhere: its branch {} is gone, and the one that is checked out does not go on from it",
         journal.cycle,

@@ -21,6 +21,8 @@ enum Who {
 /// One thing that was done, in the order of its completion.
 #[derive(Clone, Debug)]
 enum Deed {
+    /// Made, where nothing was.
+    Made(String),
     Wrote(String, String),
     Synced(String),
     /// Renamed or linked.
@@ -38,7 +40,7 @@ fn deeds(scenario: Scenario, repo: &TestRepo) -> Vec<(Who, Deed)> {
     let mut command = repo.command("strace");
     command.args(["-f", "-y", "-s", "100000", "-e"]);
     command.arg(
-        "trace=process,?write,?writev,?pwrite64,fsync,fdatasync,?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat",
+        "trace=process,?open,openat,?write,?writev,?pwrite64,fsync,fdatasync,?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat",
     );
     command
         .arg("-o")
@@ -108,6 +110,10 @@ fn deeds(scenario: Scenario, repo: &TestRepo) -> Vec<(Who, Deed)> {
                 who.insert(pid.to_owned(), new);
                 Deed::Started(words.join(" "))
             }
+            "open" | "openat" if rest.contains("O_CREAT|O_EXCL") => match opened(result) {
+                Some(file) => Deed::Made(file),
+                None => continue,
+            },
             "write" | "writev" | "pwrite64" => match opened(rest) {
                 Some(file) => Deed::Wrote(file, words.join(" ")),
                 None => continue,
@@ -193,6 +199,7 @@ fn names_follow_bytes(deeds: &[(Who, Deed)]) {
             Deed::Removed(file) => {
                 unsynced.remove(file);
             }
+            Deed::Made(_) => {}
             Deed::Started(_) => assert_eq!(unsure, None, "its folder was not synced"),
         }
     }
@@ -306,6 +313,27 @@ fn what_is_written_is_on_the_disk_before_anything_builds_on_it() {
             "the record was written before the journal had it"
         );
         let committed = place(&deeds, written, "its commit", |deed| is_named(deed, branch));
+        let before = deeds[..written].iter();
+        let is_of_evolve = |lock: &Deed| matches!(lock, Deed::Made(file) | Deed::Removed(file) if file.ends_with("/.git/index.lock"));
+        let mut locks = before.filter(|(who, deed)| *who == Who::Evolve && is_of_evolve(deed));
+        let lock = locks.next_back();
+        assert!(
+            matches!(lock, Some((_, Deed::Made(_)))),
+            "a commit of somebody else's could take the record with it"
+        );
+        let followed = place(&deeds, committed, "its index", |deed| {
+            is_named(deed, "/.git/index")
+        });
+        let unlocked = place(
+            &deeds,
+            written,
+            "the end of the lock",
+            |deed| matches!(deed, Deed::Removed(file) if file.ends_with("/.git/index.lock")),
+        );
+        assert!(
+            followed < unlocked,
+            "a commit of somebody else's could take the record away"
+        );
         let cleared = place(
             &deeds,
             recorded_from,

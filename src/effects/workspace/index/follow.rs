@@ -2,8 +2,10 @@
 //! stand in the tree, and the index is read afterwards. Whatever in it is not the committed then is left to the longer way.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use crate::effects::repo::{Entry, Indexed};
+use crate::effects::git::Git;
+use crate::effects::repo::{Entry, Indexed, indexed_in};
 use crate::effects::workspace::{Workspace, ended};
 use crate::error::Result;
 use crate::model::ledger;
@@ -12,11 +14,12 @@ use crate::model::ledger;
 const PLACES: [&str; 2] = [ledger::FOLDER, ledger::QUEUE];
 
 impl Workspace<'_> {
-    /// Notes the ledger's files in the index; says whether it has just what is `wanted` there afterwards, and the files' times.
+    /// Notes the ledger's files in the index that this git has at `file`; says whether it has just what is `wanted` there afterwards, and the files' times.
     ///
     /// What a filter of the user's makes of a file is no matter: the ids are compared. So is a file that was changed meanwhile.
     pub(in crate::effects::workspace) fn follow_ledger(
         &self,
+        (git, file): (&Git, &Path),
         wanted: &[(String, Entry)],
     ) -> Result<bool> {
         let paths = wanted.iter().map(|(path, _)| path.as_bytes().to_vec());
@@ -30,34 +33,34 @@ impl Workspace<'_> {
             "-z",
             "--stdin",
         ];
-        match self.repo.git.run_with(&arguments, &paths) {
-            Ok(_) => self.has_in_index(wanted),
+        match git.run_with(&arguments, &paths) {
+            Ok(_) => has_in_index((git, file), wanted),
             // Of what the machine denies the longer way may still make something: a file that cannot be read is made anew. What
             // ended this ends that.
             Err(_) => Ok(false),
         }
     }
+}
 
-    /// Says whether the index has just these entries where the ledger lies.
-    fn has_in_index(&self, wanted: &[(String, Entry)]) -> Result<bool> {
-        let indexed = match self.repo.indexed_below(&PLACES) {
-            Some(indexed) => indexed,
-            None => self.listed_below()?,
-        };
-        let wanted: HashMap<_, _> = wanted
-            .iter()
-            .map(|(path, entry)| (path.as_bytes(), entry))
-            .collect();
-        let is_wanted =
-            |one: &Indexed| one.is_merged && wanted.get(&one.path[..]).copied() == Some(&one.entry);
-        Ok(indexed.len() == wanted.len() && indexed.iter().all(is_wanted))
-    }
+/// Says whether the index has just these entries where the ledger lies.
+fn has_in_index((git, file): (&Git, &Path), wanted: &[(String, Entry)]) -> Result<bool> {
+    let indexed = match indexed_in(file, &PLACES) {
+        Some(indexed) => indexed,
+        None => listed_below(git)?,
+    };
+    let wanted: HashMap<_, _> = wanted
+        .iter()
+        .map(|(path, entry)| (path.as_bytes(), entry))
+        .collect();
+    let is_wanted =
+        |one: &Indexed| one.is_merged && wanted.get(&one.path[..]).copied() == Some(&one.entry);
+    Ok(indexed.len() == wanted.len() && indexed.iter().all(is_wanted))
+}
 
-    /// Asks git for the entries of the index where the ledger lies.
-    fn listed_below(&self) -> Result<Vec<Indexed>> {
-        let arguments = ["ls-files", "--stage", "-z", "--", PLACES[0], PLACES[1]];
-        Ok(entries(&self.repo.git.run(&arguments)?))
-    }
+/// Asks git for the entries of its index where the ledger lies.
+fn listed_below(git: &Git) -> Result<Vec<Indexed>> {
+    let arguments = ["ls-files", "--stage", "-z", "--", PLACES[0], PLACES[1]];
+    Ok(entries(&git.run(&arguments)?))
 }
 
 /// Reads entries of the index as git lists them, as in `100644 <id> 0<tab>path`.

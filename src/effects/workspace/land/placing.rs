@@ -10,13 +10,11 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
@@ -25,6 +23,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry, Repo, hash_blob, hash_file};
+use crate::effects::workspace::index::lock::{self, IndexLock};
 use crate::effects::workspace::undo::beside::is_attributes;
 use crate::effects::workspace::undo::put_back::Changed;
 use crate::effects::workspace::{Workspace, ended};
@@ -40,8 +39,6 @@ const GONE: &str = "gone";
 const WAS: &str = "was";
 /// How the names of files end that are on their way to another file system.
 const ON_THE_WAY: [&str; 2] = [".evolve-new", ".evolve-was"];
-/// How long the lock of another git on the index is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a file is tried to be put where another one comes and goes.
 const TRIES: usize = 5;
 
@@ -72,33 +69,6 @@ pub enum Begun<'a> {
     InTheWay(Vec<Vec<u8>>),
     /// These lie where this user may not write.
     Shut(Vec<Vec<u8>>),
-}
-
-/// The lock on the index, as git has it.
-struct IndexLock(PathBuf);
-
-impl IndexLock {
-    /// Takes the lock; the path of it where another git does not let go of it.
-    fn take(git_dir: &Path) -> Result<std::result::Result<IndexLock, PathBuf>> {
-        let lock = git_dir.join("index.lock");
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match OpenOptions::new().write(true).create_new(true).open(&lock) {
-                Ok(_) => return Ok(Ok(IndexLock(lock))),
-                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-                    return Err(Error::io("create", &lock, cause));
-                }
-                Err(_) if Instant::now() >= until => return Ok(Err(lock)),
-                Err(_) => thread::sleep(Duration::from_millis(20)),
-            }
-        }
-    }
-}
-
-impl Drop for IndexLock {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 impl Drop for Placing<'_> {
@@ -239,15 +209,8 @@ impl<'a> Placing<'a> {
         version: impl Fn(&'e Difference) -> Option<&'e Entry>,
     ) -> Result<Git> {
         let repo = self.workspace.repo;
-        let (index, copy) = (repo.git_dir().join("index"), self.folder.join(name));
-        if index.exists() {
-            // With its time: by that git tells which files may have been written to since.
-            let copied = files::copy_unsynced(&index, &copy).and_then(|()| {
-                let modified = fs::metadata(&index)?.modified()?;
-                files::open(&copy)?.set_modified(modified)
-            });
-            copied.map_err(|cause| Error::io("copy", &index, cause))?;
-        }
+        let copy = self.folder.join(name);
+        lock::copy_index(repo, &copy)?;
         let git = repo.git.with_index(&copy);
         let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
         // What is of another kind now is there twice.

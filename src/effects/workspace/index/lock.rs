@@ -1,0 +1,122 @@
+//! The lock on git's index, as git has it, and the index that is made ready under it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::effects::files;
+use crate::effects::git::Git;
+use crate::effects::repo::Repo;
+use crate::effects::workspace::{Workspace, locks};
+use crate::error::{Error, Result};
+
+/// How long the lock of another git on the index is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Where in the git directory the index is made ready: there git may write in a sandbox, too.
+const ASIDE: &str = "evolve-index";
+
+/// The lock on the index, as git has it.
+pub(in crate::effects::workspace) struct IndexLock(PathBuf);
+
+impl IndexLock {
+    /// Takes the lock; the path of it where another git does not let go of it.
+    pub(in crate::effects::workspace) fn take(
+        git_dir: &Path,
+    ) -> Result<std::result::Result<IndexLock, PathBuf>> {
+        let lock = git_dir.join("index.lock");
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match OpenOptions::new().write(true).create_new(true).open(&lock) {
+                Ok(_) => return Ok(Ok(IndexLock(lock))),
+                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                    return Err(Error::io("create", &lock, cause));
+                }
+                Err(_) if Instant::now() >= until => return Ok(Err(lock)),
+                Err(_) => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Copies the index, if there is one, with its time: by that git tells which files may have been written to since.
+pub(in crate::effects::workspace) fn copy_index(repo: &Repo, copy: &Path) -> Result<()> {
+    let index = repo.git_dir().join("index");
+    let copied = files::copy_unsynced(&index, copy).and_then(|()| {
+        let modified = fs::metadata(&index)?.modified()?;
+        files::open(copy)?.set_modified(modified)
+    });
+    match copied {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("copy", &index, cause)),
+        _ => Ok(()),
+    }
+}
+
+/// The user's index while `evolve` writes files of its own and commits them: nobody else can commit half of that meanwhile. Git
+/// changes a copy, which takes the index's place at the end.
+pub struct LockedIndex {
+    git: Git,
+    index: PathBuf,
+    copy: PathBuf,
+    /// The copy until git has written it anew, open: else its number could be that of a later one.
+    unchanged: Option<File>,
+    _lock: IndexLock,
+}
+
+impl Workspace<'_> {
+    /// Locks the index. One that another git does not let go of is an error (exit 3).
+    pub fn lock_index(&self) -> Result<LockedIndex> {
+        let git_dir = self.repo.git_dir();
+        let lock = IndexLock::take(git_dir)?.map_err(|held| locks::in_the_way(&held))?;
+        let copy = git_dir.join(ASIDE);
+        files::remove_all(&copy).map_err(|cause| Error::io("remove", &copy, cause))?;
+        copy_index(self.repo, &copy)?;
+        Ok(LockedIndex {
+            git: self.repo.git.with_index(&copy),
+            index: git_dir.join("index"),
+            unchanged: files::open(&copy).ok(),
+            copy,
+            _lock: lock,
+        })
+    }
+}
+
+impl LockedIndex {
+    /// The git that reads and writes the copy.
+    pub(in crate::effects::workspace) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Where the copy lies.
+    pub(in crate::effects::workspace) fn file(&self) -> &Path {
+        &self.copy
+    }
+
+    /// Puts what git made of the index in its place.
+    pub fn publish(self) -> Result<()> {
+        let unchanged = self.unchanged.as_ref().map(File::metadata);
+        let unchanged = unchanged.and_then(|meta| meta.ok()).map(|meta| meta.ino());
+        let now = fs::symlink_metadata(&self.copy).ok().map(|meta| meta.ino());
+        if now == unchanged {
+            return Ok(());
+        }
+        let moved = fs::rename(&self.copy, &self.index);
+        let git_dir = self.index.parent().unwrap_or(&self.index);
+        let synced = moved.and_then(|()| files::sync_folder(git_dir));
+        synced.map_err(|cause| Error::io("write", &self.index, cause))
+    }
+}
+
+impl Drop for LockedIndex {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.copy);
+    }
+}
