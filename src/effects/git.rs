@@ -157,12 +157,10 @@ pub struct Git {
     users: Arc<OnceLock<PathBuf>>,
     /// What holds it back, and where it may write then.
     bounds: Arc<Mutex<Option<Arc<Bounds>>>>,
-    /// What it writes need not outlast a crash of the machine.
-    is_passing: bool,
+    /// Settings that it has beside those of all calls.
+    more: Vec<&'static str>,
     /// Variables that it has beside those of all calls.
     own: Vec<(&'static str, PathBuf)>,
-    /// The index that it has is written as a whole.
-    has_whole_index: bool,
 }
 
 /// What holds git back.
@@ -214,22 +212,16 @@ impl Git {
             supervised: None,
             users: Arc::default(),
             bounds: Arc::default(),
-            is_passing: false,
+            more: Vec::new(),
             own: Vec::new(),
-            has_whole_index: false,
         }
     }
 
     /// The same git, but nothing that it starts (filters) outlives a call or this process. To be used wherever it writes.
     pub fn supervised(&self, supervisor: &Supervisor, session: &str) -> Git {
         Git {
-            root: self.root.clone(),
             supervised: Some((supervisor.clone(), format!("{session}/git"))),
-            users: self.users.clone(),
-            bounds: self.bounds.clone(),
-            is_passing: self.is_passing,
-            own: self.own.clone(),
-            has_whole_index: self.has_whole_index,
+            ..self.clone()
         }
     }
 
@@ -237,35 +229,33 @@ impl Git {
     pub fn elsewhere(&self, root: &Path) -> Git {
         Git {
             root: root.to_owned(),
-            supervised: self.supervised.clone(),
-            users: self.users.clone(),
-            bounds: self.bounds.clone(),
-            is_passing: self.is_passing,
-            own: self.own.clone(),
-            has_whole_index: self.has_whole_index,
+            ..self.clone()
         }
     }
 
     /// The same git with another index, which it writes as a whole: what a split one shares lies elsewhere.
     pub fn with_index(&self, index: &Path) -> Git {
-        let mut git = self.with("GIT_INDEX_FILE", index);
-        git.has_whole_index = true;
-        git
+        self.with("GIT_INDEX_FILE", index)
+            .set("core.splitIndex=false")
     }
 
     /// The same git with a variable of its own, such as that for another index.
     pub fn with(&self, name: &'static str, value: &Path) -> Git {
-        let mut git = self.elsewhere(&self.root);
+        let mut git = self.clone();
         git.own.push((name, value.to_owned()));
+        git
+    }
+
+    /// The same git with a setting of its own.
+    fn set(&self, setting: &'static str) -> Git {
+        let mut git = self.clone();
+        git.more.push(setting);
         git
     }
 
     /// The same git where what it writes is made anew after a crash of the machine: it does not wait for the disk.
     pub fn passing(&self) -> Git {
-        Git {
-            is_passing: true,
-            ..self.elsewhere(&self.root)
-        }
+        self.set("core.fsync=none")
     }
 
     /// Goes by the user's own settings, attributes and excludes in this folder from now on instead of those in their places;
@@ -311,8 +301,7 @@ impl Git {
             .iter()
             .map(OsString::from)
             .chain(files.into_iter().filter_map(file))
-            .chain(self.is_passing.then(|| "core.fsync=none".into()))
-            .chain(self.has_whole_index.then(|| "core.splitIndex=false".into()))
+            .chain(self.more.iter().map(OsString::from))
             .collect()
     }
 
