@@ -68,8 +68,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), String> {
         let known: Vec<&str> = names().collect();
         format!("there is no schema {name}; known are {}", known.join(", "))
     })?;
-    let validator = VALIDATORS[index].get_or_init(|| build(SCHEMAS[index].1));
-    let problems: Vec<String> = validator
+    let problems: Vec<String> = validator(index)
         .iter_errors(value)
         .map(|error| {
             let place = error.instance_path().to_string();
@@ -133,6 +132,16 @@ fn find_unknown(
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Makes the check against the schema called `name` ready, which takes some milliseconds: for another thread to do while this one
+/// waits for something else.
+pub fn prepare(name: &str) {
+    index(name).map(validator);
+}
+
+fn validator(index: usize) -> &'static Validator {
+    VALIDATORS[index].get_or_init(|| build(SCHEMAS[index].1))
 }
 
 fn index(name: &str) -> Option<usize> {
