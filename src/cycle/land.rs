@@ -8,7 +8,7 @@ use crate::effects::isolation::Isolation;
 use crate::effects::journal::Phase;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Merged;
-use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_of};
+use crate::effects::workspace::{Hindrance, Landed, Landing, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
 use crate::model::ledger as names;
@@ -68,24 +68,26 @@ pub async fn land(
                 isolation.forget_work(start)?;
                 return Ok((verdict, None));
             }
-            Landed::InTheWay(what) => {
+            Landed::Hindered(Hindrance::Files(what)) => {
                 let what = some_of(&what);
                 let why = format!("what is not committed here is in the way of it: {what}");
                 let way_out = "commit or put away what is in the way";
                 return Ok(make_room(start, verdict, (&why, way_out)));
             }
-            Landed::Busy(why) => {
+            Landed::Hindered(Hindrance::Busy(why)) => {
                 return Ok(make_room(start, verdict, (&why, "end that")));
             }
-            Landed::Locked(what) => match until_free(session, &start.branch).await {
-                Ok(true) => continue,
-                Ok(false) => {
-                    let why = format!("another git is at work here: {}", some_of(&what));
-                    let way_out = "let it end, or remove what it left";
-                    return Ok(make_room(start, verdict, (&why, way_out)));
+            Landed::Hindered(Hindrance::Locked(what)) => {
+                match until_free(session, &start.branch).await {
+                    Ok(true) => continue,
+                    Ok(false) => {
+                        let why = format!("another git is at work here: {}", some_of(&what));
+                        let way_out = "let it end, or remove what it left";
+                        return Ok(make_room(start, verdict, (&why, way_out)));
+                    }
+                    Err(cut) => return Ok((attempt.cut_short(cut, &stock.change), None)),
                 }
-                Err(cut) => return Ok((attempt.cut_short(cut, &stock.change), None)),
-            },
+            }
             Landed::Moved(_) => {}
         }
         let Some(pause) = pauses.next() else {

@@ -46,7 +46,7 @@ pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
 pub use index::lock::LockedIndex;
 pub use index::restat::Whereabouts;
-pub use land::{Landed, Landing};
+pub use land::{Hindrance, Landed, Landing};
 pub use start::{SettingsBack, Start};
 pub use status::WayOut;
 pub use submodules::{Edited, Loose};

@@ -21,7 +21,7 @@ use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
 use crate::model::text;
-use placing::{Begun, Placing};
+use placing::Placing;
 
 /// A move of the user's branch that has been decided; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,11 +41,18 @@ pub enum Landed {
     Done(Vec<String>),
     /// Somebody moved the branch in the meantime; nothing was done. None if it is gone.
     Moved(Option<String>),
-    /// These files, which no commit holds as they are, are in the way; nothing was done.
-    InTheWay(Vec<String>),
-    /// So is this, in words: a merge in progress, say.
+    /// Something is in the way; nothing was done.
+    Hindered(Hindrance),
+}
+
+/// What keeps a change from coming to the branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    /// These files, which no commit holds as they are.
+    Files(Vec<String>),
+    /// This, in words: a merge in progress, say.
     Busy(String),
-    /// Another git is at work here, as these lock files say; nothing was done.
+    /// Another git that is at work here, as these lock files say.
     Locked(Vec<String>),
 }
 
@@ -57,26 +64,26 @@ impl Workspace<'_> {
             return Ok(Landed::Moved(now));
         }
         if let Some(what) = self.awaited(&landing.branch) {
-            return Ok(Landed::Locked(vec![what]));
+            return Ok(Landed::Hindered(Hindrance::Locked(vec![what])));
         }
         let is_checked_out = self.is_checked_out(&landing.branch)?;
         if is_checked_out {
             let locks = self.lasting_locks(&["HEAD", &landing.branch]);
             if !locks.is_empty() {
                 let shown = locks.iter().map(|lock| lock.display().to_string());
-                return Ok(Landed::Locked(shown.collect()));
+                return Ok(Landed::Hindered(Hindrance::Locked(shown.collect())));
             }
             if let Err(error) = self.repo.ready_head() {
-                return Ok(Landed::Busy(error.message));
+                return Ok(Landed::Hindered(Hindrance::Busy(error.message)));
             }
             let in_the_way = self.in_the_way_of(landing)?;
             if !in_the_way.is_empty() {
-                return Ok(Landed::InTheWay(in_the_way));
+                return Ok(Landed::Hindered(Hindrance::Files(in_the_way)));
             }
         } else if let Some(elsewhere) = self.checked_out_elsewhere(&landing.branch)? {
-            return Ok(Landed::Busy(format!(
+            return Ok(Landed::Hindered(Hindrance::Busy(format!(
                 "the branch is checked out in {elsewhere}"
-            )));
+            ))));
         }
         let move_ref = || {
             let note = "evolve: a kept change";
@@ -90,24 +97,16 @@ impl Workspace<'_> {
             };
         }
         let content = self.landed_content(landing)?;
-        let placing = match Placing::begin(
-            self,
-            (&landing.from, &landing.to),
-            content.clone(),
-            quarantine,
-        )? {
-            Begun::Ready(placing) => placing,
-            Begun::Locked(lock) => return Ok(Landed::Locked(vec![lock.display().to_string()])),
-            Begun::InTheWay(paths) => {
-                return Ok(Landed::InTheWay(paths.iter().map(text::path).collect()));
-            }
-            Begun::Shut(paths) => return Ok(Landed::Busy(shut(&paths))),
+        let commits = (&*landing.from, &*landing.to);
+        let placing = match Placing::begin(self, commits, content.clone(), quarantine)? {
+            Ok(placing) => placing,
+            Err(hindrance) => return Ok(Landed::Hindered(hindrance)),
         };
         // Somebody may have gone to another branch before the index was locked.
         if !self.is_checked_out(&landing.branch)? {
-            return Ok(Landed::Busy(
+            return Ok(Landed::Hindered(Hindrance::Busy(
                 "another branch was just checked out".to_owned(),
-            ));
+            )));
         }
         if !move_ref()? {
             return Ok(Landed::Moved(self.repo.resolve(&landing.branch)?));
@@ -147,36 +146,9 @@ impl Workspace<'_> {
         let (content, staged): (Vec<_>, Vec<_>) = self.with_entries_of(content)?;
         // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
         self.stage_as_landed(edited)?;
-        let placing = match Placing::begin(
-            self,
-            (&landing.from, &landing.to),
-            content.clone(),
-            quarantine,
-        )? {
-            Begun::Ready(placing) => placing,
-            Begun::Locked(lock) => {
-                return Err(
-                    Error::unsafe_repo(format!("another git holds {}", lock.display())).hint(
-                        "let it end, or remove that file if none is at work; then run evolve again",
-                    ),
-                );
-            }
-            Begun::Shut(paths) => {
-                let why = shut(&paths);
-                return Err(Error::unsafe_repo(format!(
-                    "a kept change is on the branch, and its files cannot follow: {why}"
-                ))
-                .hint("make their folders writable, and run evolve again"));
-            }
-            Begun::InTheWay(paths) => {
-                let paths: Vec<String> = paths.iter().map(text::path).collect();
-                return Err(Error::unsafe_repo(format!(
-                    "a kept change is on the branch, and its files cannot follow: something else was just staged of {}",
-                    text::some_of(&paths, SHOWN)
-                ))
-                .hint("run evolve again"));
-            }
-        };
+        let commits = (&*landing.from, &*landing.to);
+        let begun = Placing::begin(self, commits, content.clone(), quarantine)?;
+        let placing = begun.map_err(|hindrance| cannot_follow(&hindrance))?;
         let mut stayed = placing.carry_out(quarantine)?;
         self.update_submodules(&content)?;
         stayed.extend(staged.into_iter().map(|one| one.path));
@@ -354,11 +326,24 @@ impl Workspace<'_> {
     }
 }
 
-/// Says which files lie where this user may not write.
-fn shut(paths: &[Vec<u8>]) -> String {
-    let paths: Vec<String> = paths.iter().map(text::path).collect();
-    let paths = text::some_of(&paths, SHOWN);
-    format!("the folders of these files may not be written to: {paths}")
+/// Returns the error of a change that is on its branch while something keeps its files from following.
+fn cannot_follow(hindrance: &Hindrance) -> Error {
+    let (why, hint) = match hindrance {
+        Hindrance::Locked(locks) => (
+            format!("another git holds {}", locks.join(", ")),
+            "let it end, or remove that file if none is at work; then run evolve again",
+        ),
+        Hindrance::Files(paths) => (
+            format!(
+                "something else was just staged of {}",
+                text::some_of(paths, SHOWN)
+            ),
+            "run evolve again",
+        ),
+        Hindrance::Busy(why) => (why.clone(), "end that, and run evolve again"),
+    };
+    let why = format!("a kept change is on the branch, and its files cannot follow: {why}");
+    Error::unsafe_repo(why).hint(hint)
 }
 
 /// Says what of the user's stayed, and what went to the quarantine.

@@ -6,7 +6,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Merged, Repo};
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::search::store::Store;
-use crate::effects::workspace::{Landed, Landing, Workspace};
+use crate::effects::workspace::{Hindrance, Landed, Landing, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::model::search::editable::Editable;
 use crate::model::search::lineage::{Id, Lineage, Measure};
@@ -271,7 +271,7 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<Vec<String>> {
             Kind::Human,
             "somebody committed while it was measured".to_owned(),
         ),
-        Landed::InTheWay(paths) => {
+        Landed::Hindered(Hindrance::Files(paths)) => {
             hint = "nothing was changed; move it away or commit it, then run `evolve search apply` again";
             let paths = text::some_of(&paths, NAMED);
             (
@@ -279,8 +279,8 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<Vec<String>> {
                 format!("what is not committed is in the way: {paths}"),
             )
         }
-        Landed::Busy(why) => (Kind::Unsafe, why),
-        Landed::Locked(what) => (
+        Landed::Hindered(Hindrance::Busy(why)) => (Kind::Unsafe, why),
+        Landed::Hindered(Hindrance::Locked(what)) => (
             Kind::Unsafe,
             format!(
                 "another git is at work here: {}",

@@ -19,27 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ASIDE: &str = "evolve-index";
 
 /// The lock on the index, as git has it.
-pub(in crate::effects::workspace) struct IndexLock(PathBuf);
-
-impl IndexLock {
-    /// Takes the lock; the path of it where another git does not let go of it.
-    pub(in crate::effects::workspace) fn take(
-        git_dir: &Path,
-    ) -> Result<std::result::Result<IndexLock, PathBuf>> {
-        let lock = git_dir.join("index.lock");
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match OpenOptions::new().write(true).create_new(true).open(&lock) {
-                Ok(_) => return Ok(Ok(IndexLock(lock))),
-                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-                    return Err(Error::io("create", &lock, cause));
-                }
-                Err(_) if Instant::now() >= until => return Ok(Err(lock)),
-                Err(_) => thread::sleep(Duration::from_millis(20)),
-            }
-        }
-    }
-}
+struct IndexLock(PathBuf);
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
@@ -47,21 +27,7 @@ impl Drop for IndexLock {
     }
 }
 
-/// Copies the index, if there is one, with its time: by that git tells which files may have been written to since.
-pub(in crate::effects::workspace) fn copy_index(repo: &Repo, copy: &Path) -> Result<()> {
-    let index = repo.git_dir().join("index");
-    let copied = files::copy_unsynced(&index, copy).and_then(|()| {
-        let modified = fs::metadata(&index)?.modified()?;
-        files::open(copy)?.set_modified(modified)
-    });
-    match copied {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("copy", &index, cause)),
-        _ => Ok(()),
-    }
-}
-
-/// The user's index while `evolve` writes files of its own and commits them: nobody else can commit half of that meanwhile. Git
-/// changes a copy, which takes the index's place at the end.
+/// The user's index, locked: nobody else writes it or commits meanwhile. Git changes a copy, which takes its place at once.
 pub struct LockedIndex {
     git: Git,
     index: PathBuf,
@@ -74,22 +40,40 @@ pub struct LockedIndex {
 impl Workspace<'_> {
     /// Locks the index. One that another git does not let go of is an error (exit 3).
     pub fn lock_index(&self) -> Result<LockedIndex> {
-        let git_dir = self.repo.git_dir();
-        let lock = IndexLock::take(git_dir)?.map_err(|held| locks::in_the_way(&held))?;
-        let copy = git_dir.join(ASIDE);
-        files::remove_all(&copy).map_err(|cause| Error::io("remove", &copy, cause))?;
-        copy_index(self.repo, &copy)?;
-        Ok(LockedIndex {
-            git: self.repo.git.with_index(&copy),
-            index: git_dir.join("index"),
-            unchanged: files::open(&copy).ok(),
-            copy,
-            _lock: lock,
-        })
+        LockedIndex::take(self.repo)?.map_err(|held| locks::in_the_way(&held))
     }
 }
 
 impl LockedIndex {
+    /// Takes the lock; the path of it where another git does not let go of it.
+    pub(in crate::effects::workspace) fn take(
+        repo: &Repo,
+    ) -> Result<std::result::Result<LockedIndex, PathBuf>> {
+        let git_dir = repo.git_dir();
+        let path = git_dir.join("index.lock");
+        let until = Instant::now() + PATIENCE;
+        let lock = loop {
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(_) => break IndexLock(path),
+                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                    return Err(Error::io("create", &path, cause));
+                }
+                Err(_) if Instant::now() >= until => return Ok(Err(path)),
+                Err(_) => thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let copy = git_dir.join(ASIDE);
+        files::remove_all(&copy).map_err(|cause| Error::io("remove", &copy, cause))?;
+        copy_index(repo, &copy)?;
+        Ok(Ok(LockedIndex {
+            git: repo.git.with_index(&copy),
+            index: git_dir.join("index"),
+            unchanged: files::open(&copy).ok(),
+            copy,
+            _lock: lock,
+        }))
+    }
+
     /// The git that reads and writes the copy.
     pub(in crate::effects::workspace) fn git(&self) -> &Git {
         &self.git
@@ -100,8 +84,8 @@ impl LockedIndex {
         &self.copy
     }
 
-    /// Puts what git made of the index in its place.
-    pub fn publish(self) -> Result<()> {
+    /// Puts what git made of the index in its place, which stays locked.
+    pub(in crate::effects::workspace) fn publish(&self) -> Result<()> {
         let unchanged = self.unchanged.as_ref().map(File::metadata);
         let unchanged = unchanged.and_then(|meta| meta.ok()).map(|meta| meta.ino());
         let now = fs::symlink_metadata(&self.copy).ok().map(|meta| meta.ino());
@@ -118,5 +102,18 @@ impl LockedIndex {
 impl Drop for LockedIndex {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.copy);
+    }
+}
+
+/// Copies the index, if there is one, with its time: by that git tells which files may have been written to since.
+pub(in crate::effects::workspace) fn copy_index(repo: &Repo, copy: &Path) -> Result<()> {
+    let index = repo.git_dir().join("index");
+    let copied = files::copy_unsynced(&index, copy).and_then(|()| {
+        let modified = fs::metadata(&index)?.modified()?;
+        files::open(copy)?.set_modified(modified)
+    });
+    match copied {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("copy", &index, cause)),
+        _ => Ok(()),
     }
 }

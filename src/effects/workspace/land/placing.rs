@@ -23,11 +23,12 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry, Repo, hash_blob, hash_file};
-use crate::effects::workspace::index::lock::{self, IndexLock};
+use crate::effects::workspace::index::lock::{LockedIndex, copy_index};
 use crate::effects::workspace::undo::beside::is_attributes;
 use crate::effects::workspace::undo::put_back::Changed;
-use crate::effects::workspace::{Workspace, ended};
+use crate::effects::workspace::{Hindrance, Workspace, ended};
 use crate::error::{Error, Result};
+use crate::model::text;
 
 /// The folder in the git directory in which files are made ready.
 const FOLDER: &str = "evolve-landing";
@@ -39,6 +40,8 @@ const GONE: &str = "gone";
 const WAS: &str = "was";
 /// How the names of files end that are on their way to another file system.
 const ON_THE_WAY: [&str; 2] = [".evolve-new", ".evolve-was"];
+/// How many paths are named.
+const SHOWN: usize = 10;
 /// How often a file is tried to be put where another one comes and goes.
 const TRIES: usize = 5;
 
@@ -53,22 +56,10 @@ pub struct Placing<'a> {
     folder: PathBuf,
     /// The ids that a file may have as it is and be nobody's own.
     known: HashMap<Vec<u8>, HashSet<String>>,
-    /// Taken once the files are ready: a filter may need its time for them.
-    lock: Option<IndexLock>,
+    /// Locked once the files are ready: a filter may need its time for them.
+    index: Option<LockedIndex>,
     /// Something of the user's may lie in the folder.
     is_precious: bool,
-}
-
-/// What making ready came to.
-pub enum Begun<'a> {
-    /// All is ready.
-    Ready(Placing<'a>),
-    /// Another git holds this lock.
-    Locked(PathBuf),
-    /// These paths have something else in the index by now.
-    InTheWay(Vec<Vec<u8>>),
-    /// These lie where this user may not write.
-    Shut(Vec<Vec<u8>>),
 }
 
 impl Drop for Placing<'_> {
@@ -135,13 +126,14 @@ fn clear(folder: &Path) -> Result<()> {
 }
 
 impl<'a> Placing<'a> {
-    /// Makes the files ready that a commit has of these; nothing in the tree changes yet. What a crash left is rescued first.
+    /// Makes the files ready that a commit has of these; nothing in the tree changes yet. What a crash left is rescued first. Returns
+    /// what is in the way, where something is.
     pub fn begin(
         workspace: &'a Workspace<'a>,
         (from, to): (&'a str, &str),
         mut content: Vec<Difference>,
         quarantine: &mut Quarantine,
-    ) -> Result<Begun<'a>> {
+    ) -> Result<std::result::Result<Placing<'a>, Hindrance>> {
         let is_module = |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| !it.is_file());
         content.retain(|one| !is_module(&one.old) && !is_module(&one.new));
         let repo = workspace.repo;
@@ -152,25 +144,31 @@ impl<'a> Placing<'a> {
             content,
             folder: repo.git_dir().join(FOLDER),
             known: HashMap::new(),
-            lock: None,
+            index: None,
             is_precious: false,
         };
         let shut = placing.shut();
         if !shut.is_empty() {
-            return Ok(Begun::Shut(shut));
+            let why = "the folders of these files may not be written to: ";
+            return Ok(Err(Hindrance::Busy(
+                why.to_owned() + &text::some_of(&shut, SHOWN),
+            )));
         }
         placing.make_ready(to)?;
-        placing.lock = match IndexLock::take(repo.git_dir())? {
-            Ok(lock) => Some(lock),
-            Err(held) => return Ok(Begun::Locked(held)),
+        let index = match LockedIndex::take(repo)? {
+            Ok(index) => index,
+            Err(held) => return Ok(Err(Hindrance::Locked(vec![held.display().to_string()]))),
         };
+        // Somebody may have staged something meanwhile.
         let other = staged_otherwise(&repo.git, &placing.content)?;
         if !other.is_empty() {
-            return Ok(Begun::InTheWay(other));
+            return Ok(Err(Hindrance::Files(
+                other.iter().map(text::path).collect(),
+            )));
         }
-        // Somebody may have staged something meanwhile.
-        placing.make_index("index", |one| one.new.as_ref())?;
-        Ok(Begun::Ready(placing))
+        placing.set_versions(index.git(), |one| one.new.as_ref())?;
+        placing.index = Some(index);
+        Ok(Ok(placing))
     }
 
     fn in_folder(&self, name: &str, path: &[u8]) -> PathBuf {
@@ -188,14 +186,14 @@ impl<'a> Placing<'a> {
     }
 
     /// Returns the paths that lie in folders to which this user may not write.
-    fn shut(&self) -> Vec<Vec<u8>> {
+    fn shut(&self) -> Vec<String> {
         let is_shut = |one: &&Difference| {
             let file = self.target(&one.path);
             let around = file.ancestors().skip(1).find(|folder| folder.exists());
             around.is_some_and(|folder| access(folder, Access::WRITE_OK).is_err())
         };
         let shut = self.content.iter().filter(is_shut);
-        shut.map(|one| one.path.clone()).collect()
+        shut.map(|one| text::path(&one.path)).collect()
     }
 
     fn clear(&self) -> Result<()> {
@@ -210,16 +208,25 @@ impl<'a> Placing<'a> {
     ) -> Result<Git> {
         let repo = self.workspace.repo;
         let copy = self.folder.join(name);
-        lock::copy_index(repo, &copy)?;
+        copy_index(repo, &copy)?;
         let git = repo.git.with_index(&copy);
+        self.set_versions(&git, version)?;
+        Ok(git)
+    }
+
+    /// Gives these paths the entries of a version in the index that this git has.
+    fn set_versions<'e>(
+        &'e self,
+        git: &Git,
+        version: impl Fn(&'e Difference) -> Option<&'e Entry>,
+    ) -> Result<()> {
         let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
         // What is of another kind now is there twice.
         for one in &self.content {
             let entry = entries.entry(&one.path).or_default();
             *entry = entry.or(version(one));
         }
-        self.workspace.set_entries(&git, entries.into_iter())?;
-        Ok(git)
+        self.workspace.set_entries(git, entries.into_iter())
     }
 
     /// Writes the files aside, and what a checkout wrote of those that are not as their commit has them: by the attributes that still
@@ -274,8 +281,7 @@ impl<'a> Placing<'a> {
     /// folder then is rescued by the next one.
     pub fn carry_out(mut self, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
         let repo = self.workspace.repo;
-        let (made, index) = (self.folder.join("index"), repo.git_dir().join("index"));
-        fs::rename(&made, &index).map_err(|cause| Error::io("write", &index, cause))?;
+        self.index.as_ref().map_or(Ok(()), LockedIndex::publish)?;
         self.is_precious = true;
         let mut theirs = Vec::new();
         let mut displaced = Vec::new();
@@ -300,7 +306,7 @@ impl<'a> Placing<'a> {
                 Err(error) => drop(failure.get_or_insert(error)),
             }
         }
-        self.lock = None;
+        self.index = None;
         // It says by its exit that a file is not what the index has, as somebody's own is not.
         may_refuse(repo.git.run(&["update-index", "-q", "--refresh"]))?;
         match failure {

@@ -55,9 +55,7 @@ impl Yard {
         let content = workspace.landed_content(&self.landing).unwrap();
         let commits = (&*self.landing.from, &*self.landing.to);
         let begun = Placing::begin(&workspace, commits, content, quarantine).unwrap();
-        let Begun::Ready(placing) = begun else {
-            panic!("not ready");
-        };
+        let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
         assert!(self.file(".git/index.lock").exists());
         meanwhile(self);
         let stayed = placing.carry_out(quarantine).unwrap();
@@ -138,9 +136,7 @@ fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system()
     let content = workspace.landed_content(&yard.landing).unwrap();
     let commits = (&*yard.landing.from, &*yard.landing.to);
     let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
-    let Begun::Ready(placing) = begun else {
-        panic!("not ready");
-    };
+    let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
     for path in ["edited", "gone"] {
         fs::write(yard.file(path), "hours of work\n").unwrap();
     }
@@ -193,8 +189,8 @@ fn while_another_git_holds_the_index_or_has_staged_something_else_nothing_begins
     };
     fs::write(yard.file("edited"), "staged\n").unwrap();
     yard.repo.git.run(&["add", "edited"]).unwrap();
-    assert!(matches!(begin(), Begun::InTheWay(paths) if paths == [b"edited"]));
+    assert!(matches!(begin(), Err(Hindrance::Files(paths)) if paths == ["edited"]));
     fs::write(yard.file(".git/index.lock"), "").unwrap();
-    assert!(matches!(begin(), Begun::Locked(_)));
+    assert!(matches!(begin(), Err(Hindrance::Locked(_))));
     assert!(yard.file(".git/index.lock").exists());
 }
