@@ -4,13 +4,14 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use crate::harness::{
-    EVOLVE_PID, TestRepo, is_alive, output, pid_in, signal, signal_pid, wait_until, with_git,
+    EVOLVE_PID, TestRepo, finish, is_alive, output, pid_in, signal, signal_pid, wait_until,
+    with_git,
 };
 
 /// Says that it is there, and would sleep far longer than any test may take.
@@ -116,6 +117,33 @@ fn what_a_person_made_after_a_crash_stays_where_an_agent_removed_the_journal_in_
         assert_eq!(repo.read("new"), "mine\n", "{script}");
         assert_eq!(repo.read("tracked"), "text\n", "{script}");
     }
+}
+
+#[test]
+fn what_a_person_made_after_a_crash_stays_where_the_next_start_has_another_state_home() {
+    let repo = repo();
+    crash_after(&repo, &[], "echo theirs >>tracked");
+    repo.write("new", "mine\n");
+    repo.agent_does(&["touch a"]);
+    let agent = format!("--agent={}", repo.agent());
+    let go_on = |limit: &str| {
+        let mut command = repo.command(repo.program());
+        command.env("XDG_STATE_HOME", repo.outside().join("another"));
+        command.args([&agent, limit]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().unwrap()).expect(0);
+    };
+    go_on("--max-cycles=1");
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.read("new"), "mine\n");
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert_eq!(note(&repo), None);
+    // Nothing is left there that a start with the first one would settle again.
+    repo.write("tracked", "mine\n");
+    repo.commit_all("mine");
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.read("tracked"), "mine\n");
+    assert_eq!(repo.each("result")[..2], ["interrupted", "improved"]);
 }
 
 #[test]

@@ -3,13 +3,13 @@
 //! An agent can write to all that lies in the repository. So a running session believes only what it remembers, and the next
 //! start believes a journal outside of it, `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>.journal`,
 //! which is written first and removed last. The one in the private directory counts where there is none outside: no place
-//! for it, or a repository that was moved.
+//! for it, or a repository that was moved; where it names the one outside of a session that had another home, that one.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,9 @@ pub struct Journal {
     /// are dated: what has changed later is not theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<i64>,
+    /// Where the journal lies outside of the repository; the next start may have another home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<PathBuf>,
 }
 
 impl Journal {
@@ -111,6 +114,7 @@ impl Journal {
             landing: None,
             ledger: BTreeMap::new(),
             ended: None,
+            outside: None,
         }
     }
 
@@ -131,6 +135,8 @@ pub struct JournalFile {
     outside: Option<PathBuf>,
     /// What this process wrote last, or found when it first looked; none before that.
     known: Arc<Mutex<Option<Option<Journal>>>>,
+    /// The journal outside that a session with another home left.
+    elsewhere: Arc<OnceLock<PathBuf>>,
 }
 
 impl JournalFile {
@@ -141,6 +147,7 @@ impl JournalFile {
             inside: places.private.join("journal.json"),
             outside: places::outside(places, "journal"),
             known: Arc::default(),
+            elsewhere: Arc::default(),
         }
     }
 
@@ -150,12 +157,14 @@ impl JournalFile {
         let journal = Journal {
             place: here(&self.git_dir),
             writer: proc_table::start_time(own).map(|started| (own, started)),
+            outside: self.outside.clone().filter(|path| path.to_str().is_some()),
             ..journal.clone()
         };
         let text = ledger::line("journal", &journal)?;
         self.write_outside(text.as_bytes())?;
         self.make_room()?;
         files::replace(&self.inside, text.as_bytes())?;
+        self.forget_elsewhere();
         *self.known() = Some(Some(journal));
         Ok(())
     }
@@ -234,7 +243,7 @@ impl JournalFile {
         }
         let is_outside = matches!(self.read_outside(), Ok(Some(_)));
         let outside = self.outside.as_ref().filter(|_| is_outside);
-        let file = outside.unwrap_or(&self.inside);
+        let file = outside.or(self.elsewhere.get()).unwrap_or(&self.inside);
         let is_same_boot = boot == proc_table::boot_id();
         let now = clock::clocks();
         let written = ended::times(&fs::symlink_metadata(file).ok()?).modified;
@@ -301,15 +310,42 @@ impl JournalFile {
         self.files()
             .iter()
             .for_each(|journal| ended::remove(journal));
+        self.forget_elsewhere();
         *self.known() = Some(None);
         Ok(())
     }
 
-    fn read(&self) -> Result<Option<Journal>> {
-        match self.read_outside()? {
-            Some(journal) => Ok(Some(journal)),
-            None => read(&self.inside),
+    /// Removes the journal of a session with another home, once this one has what it told, or nothing is in progress.
+    fn forget_elsewhere(&self) {
+        if let Some(path) = self.elsewhere.get() {
+            // That home may be one that this start can only read.
+            let _ = remove(path);
+            ended::remove(path);
         }
+    }
+
+    fn read(&self) -> Result<Option<Journal>> {
+        if let Some(journal) = self.read_outside()? {
+            return Ok(Some(journal));
+        }
+        let told = read(&self.inside)?;
+        Ok(told.map(|told| self.read_elsewhere(&told).unwrap_or(told)))
+    }
+
+    /// Reads the journal outside that the one in the repository names: the session had another home than this start. It is of the same
+    /// name, and of the same session.
+    fn read_elsewhere(&self, told: &Journal) -> Option<Journal> {
+        let path = told.outside.as_ref().filter(|path| {
+            let is_named = |own: &PathBuf| own.file_name() == path.file_name();
+            path.is_absolute() && self.outside.as_ref().is_some_and(is_named)
+        })?;
+        let journal = read(path).ok()??;
+        let is_same = journal.session == told.session && journal.place == told.place;
+        is_same.then(|| {
+            // One path is enough: the first that was found is that of the session.
+            let _ = self.elsewhere.set(path.clone());
+            journal
+        })
     }
 
     /// Reads the journal outside, unless it is that of another repository which lay in this place.
@@ -401,6 +437,7 @@ mod tests {
             inside: folder.join("journal.json"),
             outside: outside.map(Path::to_owned),
             known: Arc::default(),
+            elsewhere: Arc::default(),
         }
     }
 
