@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use nix::unistd::{chdir, fchdir};
+use rustix::event::{PollFd, PollFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::WaitIdOptions;
 
 use super::ward::{Started, Ward, ending_of, tell};
-use super::{Jobs, Lane, Order, POLL, Shared};
+use super::{Jobs, Lane, Order, POLL, Shared, poll_for};
 use crate::effects::process::keeper;
 use crate::effects::process::message::{JobId, Report, Request};
 use crate::effects::process::spawn::{self, Environment, Program};
@@ -61,6 +62,8 @@ fn receive(socket: &UnixStream, inbox: &mut Vec<u8>) -> io::Result<(Request, Vec
     let mut files = Vec::new();
     let mut piece = [0; PIECE];
     loop {
+        // Who waits in `recvmsg` is woken as well each time the other end takes in what was told.
+        poll_for(&mut [PollFd::new(socket, PollFlags::IN)], None)?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Request::FILES))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut into = [IoSliceMut::new(&mut piece)];
