@@ -1,7 +1,7 @@
 //! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Deno and Task, one line of a table for each goal, and
 //! the tasks that they list. Pure.
 
-use super::called::{Place, Task};
+use super::called::Task;
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{NAMES, TaskFiles, held, stands_for};
 use super::{Found, Look, first_of, has, is_own, split};
@@ -324,7 +324,7 @@ fn listed(
     }
     checks.sort_by_key(|(_, (at, ..))| *at);
     for (name, (_, role, id, says)) in checks {
-        let text = texts_of(&task(program, name)).join("\n");
+        let text = texts_of(&Task::named(program, name)).join("\n");
         let is_taken = id.is_empty() || found.proposals.iter().any(|one| one.id == id);
         let id = if is_taken { slug(name) } else { id.to_owned() };
         let stands_for = || stands_for(found, role, &text).filter(|_| role != Role::Structure);
@@ -385,16 +385,6 @@ fn below(look: &dyn Look, found: &mut Found) {
                 "{path}: of {kind} only what lies in the root makes goals"
             ));
         }
-    }
-}
-
-fn task<'t>(program: &'t str, name: &'t str) -> Task<'t> {
-    Task {
-        program,
-        name,
-        place: Place::Folder(String::new()),
-        file: None,
-        handed: Vec::new(),
     }
 }
 
