@@ -246,6 +246,11 @@ impl Git {
         git
     }
 
+    /// The same git where files whose names differ by case alone are different files, as the file system has it.
+    pub fn telling_case(&self) -> Git {
+        self.set("core.ignoreCase=false")
+    }
+
     /// The same git with a setting of its own.
     fn set(&self, setting: &'static str) -> Git {
         let mut git = self.clone();
@@ -439,7 +444,10 @@ impl Git {
         let mut command = self.command();
         command.args(arguments);
         tracing::debug!(command = %shown(arguments), "git");
-        let mut child = command.spawn().map_err(cannot_start)?;
+        let mut child = command.spawn().map_err(|cause| match self.root.is_dir() {
+            true => cannot_start(cause),
+            false => Error::io("enter", &self.root, cause),
+        })?;
         let pid = child.id();
         let mut stdin = child.stdin.take().expect("BUG: stdin is piped");
         let input = input.to_vec();

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,7 +56,10 @@ impl Repo {
             .canonicalize()
             .map_err(|cause| Error::io("open", &root, cause))?;
         let private = inner.path().join("evolve");
-        let git = Git::at(&root);
+        let mut git = Git::at(&root);
+        if tells_case(&root) {
+            git = git.telling_case();
+        }
         Ok(Repo {
             inner,
             home: root.clone(),
@@ -187,6 +191,18 @@ impl Repo {
             .hint("the files are as the agent left them, nothing was done to them")),
         }
     }
+}
+
+/// Says whether names that differ by case alone are different files in a working tree, whatever git was told of that: the setting comes
+/// along with a repository that was copied from another system.
+fn tells_case(root: &Path) -> bool {
+    let stamp = |name| {
+        fs::symlink_metadata(root.join(name))
+            .ok()
+            .map(|meta| (meta.dev(), meta.ino()))
+    };
+    let git = stamp(".git");
+    git.is_some() && git != stamp(".GIT")
 }
 
 /// Opens the repository around `dir` with the working tree in which its `.git` lies, as git does: that may be a file or a link
