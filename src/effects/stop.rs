@@ -13,6 +13,7 @@ mod tests;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -143,6 +144,37 @@ static AT_SIGNAL: OnceLock<fn()> = OnceLock::new();
 /// first one counts.
 pub fn at_signal(action: fn()) {
     let _ = AT_SIGNAL.set(action);
+}
+
+/// How much of what a second signal must not cut off is being done.
+static UNCUT: AtomicUsize = AtomicUsize::new(0);
+/// How long a second signal waits for that.
+const UNCUT_LIMIT: Duration = Duration::from_secs(2);
+
+/// While it is there, a second signal waits for a moment: what is being done would be left half way, in the way of the user's own git.
+#[derive(Debug)]
+pub struct Uncut(());
+
+impl Uncut {
+    /// Begins.
+    #[must_use]
+    pub fn begin() -> Uncut {
+        UNCUT.fetch_add(1, Ordering::SeqCst);
+        Uncut(())
+    }
+
+    fn wait_for_all() {
+        let until = Instant::now() + UNCUT_LIMIT;
+        while UNCUT.load(Ordering::SeqCst) > 0 && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Uncut {
+    fn drop(&mut self) {
+        UNCUT.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 fn exit(code: i32, words: &str) -> ! {
@@ -285,6 +317,7 @@ impl Stop {
                         already || stop.halt().is_some_and(|halt| halt.signal().is_some());
                     // A terminal that is closed says so twice: its shell does, and the kernel.
                     if is_again && kind != SignalKind::hangup() {
+                        Uncut::wait_for_all();
                         let words = match stop.leave() {
                             Left::Nothing | Left::Processes => "",
                             Left::Unsettled => {

@@ -427,11 +427,14 @@ impl Workspace<'_> {
     /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
     /// line just now. Git writes none of the files: it would empty each before it fills it.
     pub fn sync_ledger(&self, index: LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
-        // Git looks at what was changed just now through its filter when it writes the index.
-        let sync = || self.sync_ledger_files(&index, wanted);
-        let ((), changed) = held::hold(self.repo, ("ledger", 0), sync)?;
-        changed.iter().for_each(|note| tracing::warn!("{note}"));
-        index.publish()
+        self.write_index(index, |index| {
+            // Git looks at what was changed just now through its filter when it writes the index.
+            let sync = || self.sync_ledger_files(index, wanted);
+            let ((), changed) = held::hold(self.repo, ("ledger", 0), sync)?;
+            changed.iter().for_each(|note| tracing::warn!("{note}"));
+            Ok(())
+        })
+        .map(drop)
     }
 
     fn sync_ledger_files(&self, index: &LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The lock on git's index, as git has it, and the index that is made ready under it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -10,20 +10,37 @@ use std::time::{Duration, Instant};
 use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
+use crate::effects::stop::Uncut;
 use crate::effects::workspace::{Workspace, locks};
 use crate::error::{Error, Result};
 
 /// How long the lock of another git on the index is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often the index is made anew because somebody removed the lock.
+const TRIES: usize = 5;
+/// What `evolve`'s own lock holds.
+const MARK: &[u8] = b"evolve\n";
 /// Where in the git directory the index is made ready: there git may write in a sandbox, too.
 const ASIDE: &str = "evolve-index";
 
 /// The lock on the index, as git has it.
-struct IndexLock(PathBuf);
+struct IndexLock {
+    path: PathBuf,
+    file: File,
+}
+
+impl IndexLock {
+    /// Says whether it is still this lock that lies there: people remove what seems to be left behind.
+    fn is_held(&self) -> bool {
+        inode(&self.path).is_some_and(|now| Some(now) == inode_of(&self.file))
+    }
+}
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        if self.is_held() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -32,15 +49,38 @@ pub struct LockedIndex {
     git: Git,
     index: PathBuf,
     copy: PathBuf,
-    /// The copy until git has written it anew, open: else its number could be that of a later one.
-    unchanged: Option<File>,
-    _lock: IndexLock,
+    /// The index as it was copied, and the copy until git has written it anew; both open: else their numbers could be those of later ones.
+    copied: (Option<File>, Option<File>),
+    lock: IndexLock,
+    _uncut: Uncut,
 }
 
 impl Workspace<'_> {
     /// Locks the index. One that another git does not let go of is an error (exit 3).
     pub fn lock_index(&self) -> Result<LockedIndex> {
         LockedIndex::take(self.repo)?.map_err(|held| locks::in_the_way(&held))
+    }
+
+    /// Makes of the locked index what is wanted, and puts it in its place, which stays locked; from its beginning where somebody removed
+    /// the lock meanwhile.
+    pub(in crate::effects::workspace) fn write_index(
+        &self,
+        mut index: LockedIndex,
+        make: impl Fn(&LockedIndex) -> Result<()>,
+    ) -> Result<LockedIndex> {
+        for _ in 0..TRIES {
+            make(&index)?;
+            if index.publish()? {
+                return Ok(index);
+            }
+            drop(index);
+            index = self.lock_index()?;
+        }
+        let lock = index.lock.path.display();
+        Err(
+            Error::unsafe_repo(format!("somebody keeps removing {lock}"))
+                .hint("let that end, then run evolve again: it goes on where it stopped"),
+        )
     }
 }
 
@@ -50,27 +90,46 @@ impl LockedIndex {
         repo: &Repo,
     ) -> Result<std::result::Result<LockedIndex, PathBuf>> {
         let git_dir = repo.git_dir();
-        let path = git_dir.join("index.lock");
+        // As git does where the index is a link.
+        let index = git_dir.join("index");
+        let index = index.canonicalize().unwrap_or(index);
+        let path = index.with_extension("lock");
         let until = Instant::now() + PATIENCE;
         let lock = loop {
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(_) => break IndexLock(path),
+                Ok(mut file) => {
+                    // Without its mark a lock is waited for like any other.
+                    let _ = file.write_all(MARK);
+                    break IndexLock { path, file };
+                }
                 Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                     return Err(Error::io("create", &path, cause));
+                }
+                // Whoever takes this lock holds that of `evolve` as well: another one died with it.
+                Err(_)
+                    if files::read_bounded(&path, MARK.len() as u64)
+                        .is_ok_and(|found| found.as_deref() == Some(MARK)) =>
+                {
+                    files::remove(&path)?;
                 }
                 Err(_) if Instant::now() >= until => return Ok(Err(path)),
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         };
         let copy = git_dir.join(ASIDE);
-        files::remove_all(&copy).map_err(|cause| Error::io("remove", &copy, cause))?;
+        // Whoever holds the lock is alone: what lies there a crash left.
+        for left in [copy.clone(), copy.with_extension("lock")] {
+            files::remove_all(&left).map_err(|cause| Error::io("remove", &left, cause))?;
+        }
+        let before = files::open(&index).ok();
         copy_index(repo, &copy)?;
         Ok(Ok(LockedIndex {
             git: repo.git.with_index(&copy),
-            index: git_dir.join("index"),
-            unchanged: files::open(&copy).ok(),
+            copied: (before, files::open(&copy).ok()),
+            index,
             copy,
-            _lock: lock,
+            lock,
+            _uncut: Uncut::begin(),
         }))
     }
 
@@ -84,19 +143,32 @@ impl LockedIndex {
         &self.copy
     }
 
-    /// Puts what git made of the index in its place, which stays locked.
-    pub(in crate::effects::workspace) fn publish(&self) -> Result<()> {
-        let unchanged = self.unchanged.as_ref().map(File::metadata);
-        let unchanged = unchanged.and_then(|meta| meta.ok()).map(|meta| meta.ino());
-        let now = fs::symlink_metadata(&self.copy).ok().map(|meta| meta.ino());
-        if now == unchanged {
-            return Ok(());
+    /// Puts what git made of the index in its place, which stays locked. Says whether it did: not where somebody removed the lock, and
+    /// may have written the index since.
+    fn publish(&self) -> Result<bool> {
+        let [before, copy] =
+            [&self.copied.0, &self.copied.1].map(|file| file.as_ref().and_then(inode_of));
+        if !self.lock.is_held() || inode(&self.index) != before {
+            return Ok(false);
+        }
+        if inode(&self.copy) == copy {
+            return Ok(true);
         }
         let moved = fs::rename(&self.copy, &self.index);
         let git_dir = self.index.parent().unwrap_or(&self.index);
         let synced = moved.and_then(|()| files::sync_folder(git_dir));
-        synced.map_err(|cause| Error::io("write", &self.index, cause))
+        synced.map_err(|cause| Error::io("write", &self.index, cause))?;
+        Ok(true)
     }
+}
+
+/// Returns the number of the file at a path; none if there is none.
+fn inode(path: &Path) -> Option<u64> {
+    fs::symlink_metadata(path).ok().map(|meta| meta.ino())
+}
+
+fn inode_of(file: &File) -> Option<u64> {
+    file.metadata().ok().map(|meta| meta.ino())
 }
 
 impl Drop for LockedIndex {
@@ -115,5 +187,102 @@ pub(in crate::effects::workspace) fn copy_index(repo: &Repo, copy: &Path) -> Res
     match copied {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("copy", &index, cause)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A repository with a staged file.
+    fn repository() -> (tempfile::TempDir, Repo) {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "git init -q; echo mine >mine; git add mine";
+        let mut sh = std::process::Command::new("sh");
+        sh.args(["-ec", script]).current_dir(folder.path());
+        assert!(sh.status().unwrap().success());
+        let repo = Repo::discover(folder.path()).unwrap();
+        (folder, repo)
+    }
+
+    fn add(git: &Git, name: &str) {
+        let input = format!("100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\t{name}\0");
+        let arguments = ["update-index", "-z", "--index-info"];
+        git.run_with(&arguments, input.as_bytes()).unwrap();
+    }
+
+    fn staged(repo: &Repo) -> String {
+        let listed = repo.git.run(&["ls-files"]).unwrap();
+        String::from_utf8(listed).unwrap().replace('\n', " ")
+    }
+
+    #[test]
+    fn the_lock_of_an_evolve_that_died_is_taken_at_once_and_that_of_a_git_is_not() {
+        let (folder, repo) = repository();
+        let path = folder.path().join(".git/index.lock");
+        fs::write(&path, MARK).unwrap();
+        fs::write(folder.path().join(".git/evolve-index"), "half").unwrap();
+        fs::write(folder.path().join(".git/evolve-index.lock"), "").unwrap();
+        let index = LockedIndex::take(&repo)
+            .unwrap()
+            .unwrap_or_else(|held| panic!("{held:?}"));
+        add(index.git(), "ours");
+        assert_eq!(staged(&repo), "mine ");
+        assert!(index.publish().unwrap());
+        assert!(path.exists());
+        drop(index);
+        assert!(!path.exists());
+        assert_eq!(staged(&repo), "mine ours ");
+
+        fs::write(&path, "").unwrap();
+        assert!(LockedIndex::take(&repo).unwrap().is_err());
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn what_somebody_staged_who_removed_the_lock_stays_staged() {
+        let (folder, repo) = repository();
+        let workspace = Workspace { repo: &repo };
+        let path = folder.path().join(".git/index.lock");
+        let is_first = std::cell::Cell::new(true);
+        let make = |index: &LockedIndex| {
+            add(index.git(), "ours");
+            if is_first.take() {
+                fs::remove_file(&path).unwrap();
+                add(&repo.git, "theirs");
+            }
+            Ok(())
+        };
+        let index = workspace.lock_index().unwrap();
+        drop(workspace.write_index(index, make).unwrap());
+        assert_eq!(staged(&repo), "mine ours theirs ");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_lock_that_somebody_else_has_by_then_stays() {
+        let (folder, repo) = repository();
+        let path = folder.path().join(".git/index.lock");
+        let index = Workspace { repo: &repo }.lock_index().unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(!index.publish().unwrap());
+        drop(index);
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn an_index_that_is_a_link_is_locked_and_written_where_it_leads() {
+        let (folder, repo) = repository();
+        let [link, real] = [".git/index", ".git/real"].map(|name| folder.path().join(name));
+        fs::rename(&link, &real).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let index = Workspace { repo: &repo }.lock_index().unwrap();
+        assert!(folder.path().join(".git/real.lock").exists());
+        add(index.git(), "ours");
+        assert!(index.publish().unwrap());
+        drop(index);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(staged(&repo), "mine ours ");
     }
 }

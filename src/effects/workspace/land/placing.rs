@@ -166,7 +166,6 @@ impl<'a> Placing<'a> {
                 other.iter().map(text::path).collect(),
             )));
         }
-        placing.set_versions(index.git(), |one| one.new.as_ref())?;
         placing.index = Some(index);
         Ok(Ok(placing))
     }
@@ -281,7 +280,10 @@ impl<'a> Placing<'a> {
     /// folder then is rescued by the next one.
     pub fn carry_out(mut self, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
         let repo = self.workspace.repo;
-        self.index.as_ref().map_or(Ok(()), LockedIndex::publish)?;
+        if let Some(index) = self.index.take() {
+            let make = |index: &LockedIndex| self.set_versions(index.git(), |one| one.new.as_ref());
+            self.index = Some(self.workspace.write_index(index, make)?);
+        }
         self.is_precious = true;
         let mut theirs = Vec::new();
         let mut displaced = Vec::new();
