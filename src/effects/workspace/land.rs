@@ -116,29 +116,45 @@ impl Workspace<'_> {
         Ok(Landed::Done(told(&stayed, quarantine)))
     }
 
-    /// Completes a landing after a crash, if the branch had been moved; says whether it had. What the user changed since stays
-    /// as it is.
+    /// Completes a landing after a crash, if the branch had been moved; says whether it had, and returns what is to be told then. What
+    /// the user changed since stays as it is.
     pub fn complete_landing(
         &self,
         landing: &Landing,
         quarantine: &mut Quarantine,
     ) -> Result<Option<Vec<String>>> {
-        let Some(now) = self.repo.resolve(&landing.branch)? else {
-            return Ok(None);
-        };
+        let now = self.repo.resolve(&landing.branch)?;
         // A branch that has a commit keeps it: one that is gone never was on it.
         let is_there = self.repo.find_object(&landing.to)?;
-        let has_landed = is_there && self.repo.descends(&now, &landing.to)?;
-        if !has_landed || !self.is_checked_out(&landing.branch)? {
-            return Ok(has_landed.then(Vec::new));
+        let is_on = |now: &String| Ok(is_there && self.repo.descends(now, &landing.to)?);
+        let has_landed = now.as_ref().map_or(Ok(false), is_on)?;
+        let Some(now) = now.filter(|_| has_landed) else {
+            placing::rescue(self.repo, &[], quarantine)?;
+            return Ok(None);
+        };
+        if !self.is_checked_out(&landing.branch)? {
+            placing::rescue(self.repo, &[], quarantine)?;
+            return Ok(Some(told(&[], quarantine)));
         }
         let since = self.changed_since(landing, &now)?;
         let (mut content, mut edited) = (Vec::new(), Vec::new());
+        let mut folders = Vec::new();
         for one in self.landed_content(landing)? {
             if since.contains(&one.path) {
                 continue;
             }
-            match self.is_as_known(&one)? {
+            match self.is_folder(&one.path) && one.new.as_ref().is_some_and(Entry::is_file) {
+                true => folders.push(one),
+                false if self.is_as_known(&one)? => content.push(one),
+                false => edited.push(one),
+            }
+        }
+        // One whose files all go makes room.
+        let going = content.iter().filter(|one| one.new.is_none());
+        let going: HashSet<Vec<u8>> = going.map(|one| one.path.clone()).collect();
+        let going: HashSet<&[u8]> = going.iter().map(Vec::as_slice).collect();
+        for one in folders {
+            match self.holds_only(&one.path, &going) {
                 true => content.push(one),
                 false => edited.push(one),
             }
@@ -263,6 +279,13 @@ impl Workspace<'_> {
             Ok(meta) if meta.is_dir() => Ok(self.holds_only(&one.path, going)),
             Ok(_) => self.is_already(one),
         }
+    }
+
+    /// Says whether a folder of the working tree itself stands at a path.
+    fn is_folder(&self, path: &[u8]) -> bool {
+        let file = self.repo.root.join(OsStr::from_bytes(path));
+        let is_folder = fs::symlink_metadata(file).is_ok_and(|meta| meta.is_dir());
+        is_folder && is_beneath(&self.repo.root, path)
     }
 
     /// Says whether all files below a folder go with the change.

@@ -194,3 +194,44 @@ fn while_another_git_holds_the_index_or_has_staged_something_else_nothing_begins
     assert!(matches!(begin(), Err(Hindrance::Locked(_))));
     assert!(yard.file(".git/index.lock").exists());
 }
+
+#[test]
+fn a_landing_that_was_cut_short_puts_a_link_and_a_file_where_folders_were_and_leaves_what_somebody_put_into_one()
+ {
+    let change = "rm -rf dir dir2 dir3; ln -s d dir; echo file >dir2; echo file >dir3";
+    let before = [
+        ("dir/a", "a"),
+        ("dir2/deep/b", "b"),
+        ("dir3/c", "c"),
+        ("d/a", "d"),
+    ];
+    let yard = Yard::new(&before, change);
+    let (from, to) = (&*yard.landing.from, &*yard.landing.to);
+    let moved = yard.repo.move_ref(&yard.landing.branch, from, to, "landed");
+    assert!(moved.unwrap());
+    fs::write(yard.file("dir3/mine"), "mine").unwrap();
+    let workspace = Workspace { repo: &yard.repo };
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let told = workspace.complete_landing(&yard.landing, &mut quarantine);
+    assert_eq!(told.unwrap(), Some(Vec::new()));
+    assert_eq!(fs::read_link(yard.file("dir")).unwrap(), Path::new("d"));
+    assert_eq!(yard.read("dir2").as_deref(), Some("file\n"));
+    assert_eq!(yard.read("dir3/mine").as_deref(), Some("mine"));
+    assert_eq!(yard.read("d/a").as_deref(), Some("d"));
+}
+
+#[test]
+fn what_a_landing_left_that_never_came_to_its_branch_is_gone_and_what_no_object_has_is_in_the_quarantine()
+ {
+    let yard = yard();
+    let folder = yard.repo.git_dir().join(FOLDER).join(READY);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("edited"), "nobody has this\n").unwrap();
+    let workspace = Workspace { repo: &yard.repo };
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let told = workspace.complete_landing(&yard.landing, &mut quarantine);
+    assert_eq!(told.unwrap(), None);
+    assert!(!yard.repo.git_dir().join(FOLDER).exists());
+    let moved: Vec<_> = quarantine.moved.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(moved, ["edited"]);
+}
