@@ -577,3 +577,41 @@ done"#;
     assert_eq!(repo.read("untracked"), "mine\n");
     assert_eq!(repo.read("tracked"), "text\n");
 }
+
+#[test]
+fn a_record_that_a_commit_of_somebody_elses_took_along_after_a_crash_is_recorded_anew() {
+    for arguments in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+        let repo = repo();
+        repo.cycle("echo 1 >work").expect(0);
+        // What evolve commits goes through a filter of the user's, which ends it as the record is being committed.
+        repo.write(".git/info/attributes", ".agents/**/*.jsonl filter=end\n");
+        let end = format!(
+            "cat; git -C '{}' log -1 --format=%s main | grep -q 'evolve: cycle 2 —' && [ -e '{1}' ] && kill -9 $(cat '{1}'); true",
+            repo.root().display(),
+            repo.out("ev").display()
+        );
+        fs::write(repo.out("end.sh"), end).unwrap();
+        let end = format!("sh {}", repo.out("end.sh").display());
+        repo.git(&["config", "filter.end.clean", &end]);
+        repo.agent_does(&[&format!("touch a; echo {EVOLVE_PID} >\"$OUT/ev\"")]);
+        let supervisor = {
+            let mut child = repo.spawn_run(arguments);
+            let supervisor = repo.supervisor();
+            child.wait().unwrap();
+            supervisor
+        };
+        wait_until("the supervising process ends", || !is_alive(supervisor));
+        fs::remove_file(repo.out("ev")).unwrap();
+        // As though it had been somebody else's commit that took it along.
+        let _ = fs::remove_file(repo.path(".git/index.lock"));
+        repo.git(&["reset", "--quiet", "--soft", "HEAD~1"]);
+        repo.git(&["commit", "--quiet", "--all", "--message=mine"]);
+        repo.agent_does(&["true"]);
+        repo.run(arguments).expect(0);
+        let audit = repo.evolve(&["audit"]);
+        assert_eq!(audit.code, 0, "{arguments:?}: {}", audit.stdout);
+        assert_eq!(repo.each("result")[..2], ["unchanged", "improved"]);
+        let note = repo.records()[1]["notes"].to_string();
+        assert!(note.contains("it is recorded anew"), "{note}");
+    }
+}

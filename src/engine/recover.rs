@@ -373,6 +373,11 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     })
 }
 
+/// How many commits since the start of a cycle are looked through for that of its record.
+const LOOKED_THROUGH: usize = 10_000;
+/// The note of a record that somebody else's commit took along before its own was made.
+const TAKEN_ALONG: &str = "a commit of somebody else's had taken this record along after a crash, which counts for nothing: it is recorded anew";
+
 /// Appends the record and commits the ledger, unless that was done.
 fn write_down(
     (workspace, events): (&Workspace<'_>, &Events),
@@ -394,7 +399,18 @@ fn write_down(
         (None, false) => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;
-    if is_recorded(repo, &tree, record)? {
+    let is_there = is_recorded(repo, &tree, record)?;
+    let of_its_own = record.message();
+    let of_its_own = of_its_own.lines().next();
+    let since = repo.commits_since(&start.commit, &head, LOOKED_THROUGH)?;
+    let has_commit = since.iter().any(|one| Some(&*one.subject) == of_its_own);
+    let mut record = record.clone();
+    if is_there && !has_commit {
+        // The line counts only in the commit that records it.
+        record.notes.push(TAKEN_ALONG.to_owned());
+    }
+    let record = &record;
+    if is_there && has_commit {
         return match is_checked_out || !is_elsewhere {
             true => workspace.sync_ledger(workspace.lock_index()?, &repo.ledger_files(&tree)?),
             false => Ok(()),
@@ -421,6 +437,14 @@ fn write_down(
         events.note(said);
     }
     let index = workspace.lock_index()?;
+    if is_there {
+        // The summary that came with it says the same.
+        for name in [names::SUMMARY, names::DELTA] {
+            if let Some(bytes) = repo.file(&tree, name)? {
+                ledger.write(name, bytes)?;
+            }
+        }
+    }
     ledger.record(record)?;
     ledger.commit((workspace, index), &start.commit, &record.message())?;
     Ok(())
