@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::chance::{Chance, cases, seeds};
-use crate::harness::{TestRepo, finish_within};
+use crate::harness::{TestRepo, finish_within, output};
 
 /// The most memory that `evolve` may take for itself, in KiB.
 const OWN: u64 = 16 * 1024;
@@ -88,7 +89,14 @@ fn looks(repo: &TestRepo) -> Vec<Look> {
 
 /// A repository with nothing but work to do, and an agent that is out of order.
 fn prepared(cycles: u64, seed: u64) -> TestRepo {
-    let repo = TestRepo::empty().with_out();
+    let mut repo = TestRepo::empty().with_out();
+    // Of a long session git cleans up by itself, and forgets then what is dated months ago.
+    let format = "+%Y-%m-%dT%H:%M:%SZ";
+    let now = output(Command::new("date").args(["-u", "-d", "10 days ago", format]));
+    for name in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE", "EVOLVE_CLOCK"] {
+        let now = String::from_utf8_lossy(&now.stdout);
+        repo.env.push((name.to_owned(), now.trim().to_owned()));
+    }
     // The time of the sleeps names the processes of this run.
     let sleep = 100_000 + u64::from(std::process::id());
     let agent = repo.out("agent.sh");
