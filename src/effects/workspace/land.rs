@@ -3,6 +3,7 @@
 //! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all, and what comes while
 //! the files follow stays (`placing`).
 
+mod access;
 mod placing;
 
 use std::collections::HashSet;

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
 
+use super::access::Inherited;
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
@@ -258,6 +259,7 @@ impl<'a> Placing<'a> {
             }
             self.check_out((&git, READY), &wanted)?;
         }
+        self.inherit();
         for (name, paths) in [(WAS, converted), (READY, wanted)] {
             for path in paths {
                 let id = raw_id(&self.in_folder(name, &path));
@@ -265,6 +267,25 @@ impl<'a> Placing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives the new files what their folders give to those that are made in them.
+    fn inherit(&self) {
+        let mut inherited = Inherited::default();
+        for one in &self.content {
+            let target = self.target(&one.path);
+            let folder = target.ancestors().skip(1).find(|folder| folder.is_dir());
+            if let (Some(entry), Some(folder)) = (&one.new, folder)
+                && !entry.is_link()
+            {
+                let mode = if entry.mode & 0o111 == 0 {
+                    0o666
+                } else {
+                    0o777
+                };
+                inherited.give(folder, &self.in_folder(READY, &one.path), mode);
+            }
+        }
     }
 
     fn check_out(&self, (git, name): (&Git, &str), paths: &[Vec<u8>]) -> Result<()> {
