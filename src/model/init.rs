@@ -7,6 +7,7 @@ mod add;
 mod autotools;
 mod called;
 mod cargo;
+mod checkers;
 mod ci;
 mod go;
 mod ini;

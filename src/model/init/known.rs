@@ -2,7 +2,6 @@
 //! known waits until somebody has looked at it. Pure.
 
 mod asked;
-mod checkers;
 mod interpreters;
 mod javascript;
 mod jvm;
@@ -17,6 +16,7 @@ mod words;
 use std::cell::Cell;
 
 use super::called::{self, NODE, Task, TextsOf};
+use super::checkers::{CHECKERS, is_among, is_checker, stem};
 use super::loops;
 use super::offer::{MOST_TASKS, is_check, takes_one};
 use super::plainly::called_plainly;
@@ -25,7 +25,6 @@ use crate::model::check::{self, Does, Done, of_module};
 use crate::model::init::{Look, has};
 use crate::model::text;
 use asked::{ASKED_BY, CHECKS, LEADS, TAKES};
-use checkers::CHECKERS;
 use interpreters::{INTERPRETERS, Interpreter};
 use jvm::{goals_of_maven, is_goal_of_maven, is_task_of_gradle, tasks_of_gradle};
 use programs::{COMPILERS, DRIVERS, OF_TARGETS, OF_TOOLS, WITHOUT_TARGET, WRAPPERS};
@@ -476,21 +475,6 @@ impl Command<'_> {
             is_compiler(name) || is_one(DRIVERS) || is_one(OF_TARGETS) || name == "cmake"
         })
     }
-}
-
-/// Says whether a program is called as one that checks, lints or tests, and does nothing else.
-pub(super) fn is_checker(name: &str) -> bool {
-    is_among(CHECKERS, name)
-}
-
-/// Says whether a program is one of these, be its version behind its name: `gcc-12`.
-fn is_among(all: &[&str], name: &str) -> bool {
-    all.contains(&name) || all.contains(&stem(name))
-}
-
-fn stem(name: &str) -> &str {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    stem.trim_end_matches('-')
 }
 
 /// Says whether a program is a compiler, be it for another machine: `arm-none-eabi-gcc`.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::known::is_checker;
+use super::checkers::is_checker;
 use super::offer::AROUND;
 use crate::model::check::program_name;
 use pieces::{End, Piece, pieces};

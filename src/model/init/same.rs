@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::called::{self, TextsOf};
 use super::offer::{AROUND, Proposal};
-use super::{Found, known, writers};
+use super::{Found, checkers, writers};
 use crate::model::check::{self, Done};
 
 /// Options that change nothing in what is covered, or widen it.
@@ -298,7 +298,7 @@ fn started(words: &[String]) -> Vec<String> {
     };
     let mut words = words.to_vec();
     let name = check::program_name(&words[0]);
-    if known::is_checker(name) {
+    if checkers::is_checker(name) {
         words[0] = name.to_owned();
     }
     words

@@ -1,6 +1,6 @@
 //! The words of names by which something checks, builds or does more. Pure.
 
-use super::checkers::CHECKERS;
+use crate::model::init::checkers::CHECKERS;
 
 /// Words by which something checks or builds.
 const VERBS: &[&str] = &[

@@ -324,3 +324,19 @@ pub(super) const CHECKERS: &[&str] = &[
     "zizmor",
     "zope-testrunner",
 ];
+
+/// Says whether a program is called as one that checks, lints or tests, and does nothing else.
+pub(super) fn is_checker(name: &str) -> bool {
+    is_among(CHECKERS, name)
+}
+
+/// Says whether a program is one of these, be its version behind its name: `gcc-12`.
+pub(super) fn is_among(all: &[&str], name: &str) -> bool {
+    all.contains(&name) || all.contains(&stem(name))
+}
+
+/// Returns the name of a program without the version behind it.
+pub(super) fn stem(name: &str) -> &str {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    stem.trim_end_matches('-')
+}
