@@ -162,7 +162,9 @@ fn settle(
             )
         }
         (Phase::Recording, Some(start), Some(record)) => {
-            workspace.clear_locks(start)?;
+            for removed in workspace.clear_locks(start)? {
+                events.note(removed);
+            }
             write_down((&workspace, events), start, (record, &journal))?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
@@ -171,8 +173,9 @@ fn settle(
         }
         (Phase::Sweeping, Some(start), _) => put_back_swept(&workspace, start)?,
         (Phase::Closing, start, _) => {
-            if let Some(start) = start {
-                workspace.clear_locks(start)?;
+            let removed = start.as_ref().map(|start| workspace.clear_locks(start));
+            for removed in removed.transpose()?.unwrap_or_default() {
+                events.note(removed);
             }
             let (_, head) = repo.ready_head()?;
             let committed = repo.ledger_files(&repo.tree_of(&head)?)?;

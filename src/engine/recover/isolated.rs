@@ -21,10 +21,14 @@ pub fn settle(
     (start, record): (&Start, &Record),
     journal: &mut Journal,
 ) -> Result<(Record, String)> {
-    Workspace { repo }.clear_locks(start)?;
+    let removed = Workspace { repo }.clear_locks(start)?;
     let cycle = journal.cycle;
     let is_decided = journal.phase == Phase::Recording;
     let mut record = record.clone();
+    if !is_decided {
+        // One that is decided may be in the history as it is.
+        record.notes.extend(removed);
+    }
     let has_landed = match &journal.landing {
         Some(landing) => {
             let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);

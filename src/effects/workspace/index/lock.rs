@@ -105,13 +105,7 @@ impl LockedIndex {
                 Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                     return Err(Error::io("create", &path, cause));
                 }
-                // Whoever takes this lock holds that of `evolve` as well: another one died with it.
-                Err(_)
-                    if files::read_bounded(&path, MARK.len() as u64)
-                        .is_ok_and(|found| found.as_deref() == Some(MARK)) =>
-                {
-                    files::remove(&path)?;
-                }
+                Err(_) if remove_dead(&path)? => {}
                 Err(_) if Instant::now() >= until => return Ok(Err(path)),
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
@@ -160,6 +154,16 @@ impl LockedIndex {
         synced.map_err(|cause| Error::io("write", &self.index, cause))?;
         Ok(true)
     }
+}
+
+/// Removes the lock of an `evolve` that died; says whether it was one. To be done by who holds the lock of `evolve`: no other lives.
+pub(in crate::effects::workspace) fn remove_dead(lock: &Path) -> Result<bool> {
+    let found = files::read_bounded(lock, MARK.len() as u64);
+    let is_own = found.is_ok_and(|found| found.as_deref() == Some(MARK));
+    if is_own {
+        files::remove(lock)?;
+    }
+    Ok(is_own)
 }
 
 /// Returns the number of the file at a path; none if there is none.
