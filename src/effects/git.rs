@@ -246,11 +246,6 @@ impl Git {
         git
     }
 
-    /// The same git where files whose names differ by case alone are different files, as the file system has it.
-    pub fn telling_case(&self) -> Git {
-        self.set("core.ignoreCase=false")
-    }
-
     /// The same git with a setting of its own.
     fn set(&self, setting: &'static str) -> Git {
         let mut git = self.clone();

@@ -38,6 +38,11 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
             .events
             .note("evolve's files in .agents are committed although git ignores that folder");
     }
+    if session.home().misjudges_case() {
+        session.events.warn(
+            "core.ignoreCase is set, though names that differ by case alone are different files here: git sees one of two such files, a goal may be met by what is in no commit, and an untracked file may be lost; `git config --unset core.ignoreCase`".to_owned(),
+        );
+    }
     warn_of_elsewhere(session, &goals);
     queue_unwired_scripts(session, progress, &goals)?;
     let is_first_run = progress.ledger.history.records.is_empty()

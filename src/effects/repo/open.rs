@@ -56,10 +56,7 @@ impl Repo {
             .canonicalize()
             .map_err(|cause| Error::io("open", &root, cause))?;
         let private = inner.path().join("evolve");
-        let mut git = Git::at(&root);
-        if tells_case(&root) {
-            git = git.telling_case();
-        }
+        let git = Git::at(&root);
         Ok(Repo {
             inner,
             home: root.clone(),
@@ -165,6 +162,18 @@ impl Repo {
         Ok(())
     }
 
+    /// Says whether git was told that names which differ by case alone are the same file, and the file system has them apart: the setting
+    /// came along with a repository that was copied from another system.
+    pub fn misjudges_case(&self) -> bool {
+        let config = self.inner.config();
+        let is_told = config.and_then(|config| config.get_bool("core.ignorecase"));
+        let stamp = |name| {
+            let meta = fs::symlink_metadata(self.root.join(name)).ok()?;
+            Some((meta.dev(), meta.ino()))
+        };
+        is_told.unwrap_or(false) && stamp(".git").is_some() && stamp(".git") != stamp(".GIT")
+    }
+
     /// Opens the same repository again: what another process did is then seen for certain.
     pub fn reopened(&self) -> Result<Repo> {
         let again = match self.is_slot {
@@ -191,18 +200,6 @@ impl Repo {
             .hint("the files are as the agent left them, nothing was done to them")),
         }
     }
-}
-
-/// Says whether names that differ by case alone are different files in a working tree, whatever git was told of that: the setting comes
-/// along with a repository that was copied from another system.
-fn tells_case(root: &Path) -> bool {
-    let stamp = |name| {
-        fs::symlink_metadata(root.join(name))
-            .ok()
-            .map(|meta| (meta.dev(), meta.ino()))
-    };
-    let git = stamp(".git");
-    git.is_some() && git != stamp(".GIT")
 }
 
 /// Opens the repository around `dir` with the working tree in which its `.git` lies, as git does: that may be a file or a link
