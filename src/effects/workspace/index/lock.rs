@@ -1,5 +1,6 @@
 //! The lock on git's index, as git has it, and the index that is made ready under it.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TRIES: usize = 5;
 /// What `evolve`'s own lock holds.
 const MARK: &[u8] = b"evolve\n";
-/// Where in the git directory the index is made ready: there git may write in a sandbox, too.
+/// What is made ready is called beside the index, in the git directory: there git may write in a sandbox, too.
 const ASIDE: &str = "evolve-index";
 
 /// The lock on the index, as git has it.
@@ -93,38 +94,43 @@ impl LockedIndex {
         // As git does where the index is a link.
         let index = git_dir.join("index");
         let index = index.canonicalize().unwrap_or(index);
-        let path = index.with_extension("lock");
+        let path = beside(&index, &with_lock(index.file_name()));
         let until = Instant::now() + PATIENCE;
-        let lock = loop {
+        let (lock, uncut) = loop {
+            let uncut = Uncut::begin();
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {
                     // Without its mark a lock is waited for like any other.
                     let _ = file.write_all(MARK);
-                    break IndexLock { path, file };
+                    break (IndexLock { path, file }, uncut);
                 }
                 Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                     return Err(Error::io("create", &path, cause));
                 }
                 Err(_) if remove_dead(&path)? => {}
                 Err(_) if Instant::now() >= until => return Ok(Err(path)),
-                Err(_) => thread::sleep(Duration::from_millis(20)),
+                Err(_) => {
+                    drop(uncut);
+                    thread::sleep(Duration::from_millis(20));
+                }
             }
         };
-        let copy = git_dir.join(ASIDE);
+        let copy = beside(&index, OsStr::new(ASIDE));
         // Whoever holds the lock is alone: what lies there a crash left.
-        for left in [copy.clone(), copy.with_extension("lock")] {
+        for left in [copy.clone(), beside(&copy, &with_lock(copy.file_name()))] {
             files::remove_all(&left).map_err(|cause| Error::io("remove", &left, cause))?;
         }
-        let before = files::open(&index).ok();
-        copy_index(repo, &copy)?;
-        Ok(Ok(LockedIndex {
+        let mut locked = LockedIndex {
             git: repo.git.with_index(&copy),
-            copied: (before, files::open(&copy).ok()),
+            copied: (files::open(&index).ok(), None),
             index,
             copy,
             lock,
-            _uncut: Uncut::begin(),
-        }))
+            _uncut: uncut,
+        };
+        copy_index(repo, &locked.copy)?;
+        locked.copied.1 = files::open(&locked.copy).ok();
+        Ok(Ok(locked))
     }
 
     /// The git that reads and writes the copy.
@@ -154,6 +160,18 @@ impl LockedIndex {
         synced.map_err(|cause| Error::io("write", &self.index, cause))?;
         Ok(true)
     }
+}
+
+/// Returns the path of another file beside one.
+fn beside(file: &Path, name: &OsStr) -> PathBuf {
+    file.with_file_name(name)
+}
+
+/// Returns what git calls the lock of a file.
+fn with_lock(name: Option<&OsStr>) -> OsString {
+    let mut lock = name.unwrap_or_default().to_owned();
+    lock.push(".lock");
+    lock
 }
 
 /// Removes the lock of an `evolve` that died; says whether it was one. To be done by who holds the lock of `evolve`: no other lives.
@@ -278,11 +296,11 @@ mod tests {
     #[test]
     fn an_index_that_is_a_link_is_locked_and_written_where_it_leads() {
         let (folder, repo) = repository();
-        let [link, real] = [".git/index", ".git/real"].map(|name| folder.path().join(name));
+        let [link, real] = [".git/index", ".git/real.idx"].map(|name| folder.path().join(name));
         fs::rename(&link, &real).unwrap();
-        std::os::unix::fs::symlink("real", &link).unwrap();
+        std::os::unix::fs::symlink("real.idx", &link).unwrap();
         let index = Workspace { repo: &repo }.lock_index().unwrap();
-        assert!(folder.path().join(".git/real.lock").exists());
+        assert!(folder.path().join(".git/real.idx.lock").exists());
         add(index.git(), "ours");
         assert!(index.publish().unwrap());
         drop(index);

@@ -20,7 +20,7 @@ use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
 
 use super::access::Inherited;
-use crate::effects::files::{self, is_beneath};
+use crate::effects::files::{self, is_beneath, is_within};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry, Repo, hash_blob, hash_file};
@@ -210,14 +210,15 @@ impl<'a> Placing<'a> {
         let copy = self.folder.join(name);
         copy_index(repo, &copy)?;
         let git = repo.git.with_index(&copy);
-        self.set_versions(&git, version)?;
+        self.set_versions(&git, |_| true, version)?;
         Ok(git)
     }
 
-    /// Gives these paths the entries of a version in the index that this git has.
+    /// Gives the paths that are meant the entries of a version in the index that this git has.
     fn set_versions<'e>(
         &'e self,
         git: &Git,
+        is_meant: impl Fn(&[u8]) -> bool,
         version: impl Fn(&'e Difference) -> Option<&'e Entry>,
     ) -> Result<()> {
         let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
@@ -226,7 +227,8 @@ impl<'a> Placing<'a> {
             let entry = entries.entry(&one.path).or_default();
             *entry = entry.or(version(one));
         }
-        self.workspace.set_entries(git, entries.into_iter())
+        let entries = entries.into_iter().filter(|(path, _)| is_meant(path));
+        self.workspace.set_entries(git, entries)
     }
 
     /// Writes the files aside, and what a checkout wrote of those that are not as their commit has them: by the attributes that still
@@ -302,7 +304,16 @@ impl<'a> Placing<'a> {
     pub fn carry_out(mut self, quarantine: &mut Quarantine) -> Result<Vec<Vec<u8>>> {
         let repo = self.workspace.repo;
         if let Some(index) = self.index.take() {
-            let make = |index: &LockedIndex| self.set_versions(index.git(), |one| one.new.as_ref());
+            // Where somebody removed the lock, what they staged is theirs.
+            let make = |index: &LockedIndex| {
+                let other = staged_otherwise(index.git(), &self.content)?;
+                let other: HashSet<&[u8]> = other.iter().map(Vec::as_slice).collect();
+                let is_ours = |path: &[u8]| {
+                    let is_in_the_way = |theirs: &&[u8]| is_within(theirs, path);
+                    !other.iter().any(is_in_the_way)
+                };
+                self.set_versions(index.git(), is_ours, |one| one.new.as_ref())
+            };
             self.index = Some(self.workspace.write_index(index, make)?);
         }
         self.is_precious = true;
@@ -478,7 +489,7 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// Returns the paths of which the index has neither what a change begins with nor what it makes of them.
+/// Returns the paths of which the index has neither what a change begins with nor what it makes of them, and those below a file to be.
 pub fn staged_otherwise(git: &Git, content: &[Difference]) -> Result<Vec<Vec<u8>>> {
     let paths: Vec<Vec<u8>> = content.iter().map(|one| one.path.clone()).collect();
     let staged = Changed::of_root(git, &paths).staged()?;
@@ -495,7 +506,9 @@ pub fn staged_otherwise(git: &Git, content: &[Difference]) -> Result<Vec<Vec<u8>
         versions.len() < 2 && known[&*one.path].contains(&now)
     };
     let other = content.iter().filter(|one| !is_known(one));
-    Ok(other.map(|one| one.path.clone()).collect())
+    let other = other.map(|one| one.path.clone());
+    let below = staged.keys().filter(|path| !known.contains_key(&path[..]));
+    Ok(other.chain(below.cloned()).collect())
 }
 
 /// What tells a file from another: device and inode.

@@ -235,3 +235,32 @@ fn what_a_landing_left_that_never_came_to_its_branch_is_gone_and_what_no_object_
     let moved: Vec<_> = quarantine.moved.iter().map(|(name, _)| &**name).collect();
     assert_eq!(moved, ["edited"]);
 }
+
+#[test]
+fn what_is_staged_below_a_file_to_be_is_in_the_way() {
+    let yard = Yard::new(&[("d/a", "a")], "rm -r d; echo file >d");
+    fs::create_dir_all(yard.file("d/e")).unwrap();
+    fs::write(yard.file("d/e/z"), "staged").unwrap();
+    yard.repo.git.run(&["add", "d/e/z"]).unwrap();
+    fs::remove_dir_all(yard.file("d/e")).unwrap();
+    let workspace = Workspace { repo: &yard.repo };
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let content = workspace.landed_content(&yard.landing).unwrap();
+    let commits = (&*yard.landing.from, &*yard.landing.to);
+    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    assert!(matches!(begun, Err(Hindrance::Files(paths)) if paths == ["d/e/z"]));
+}
+
+#[test]
+fn what_somebody_stages_who_removed_the_lock_stays_staged() {
+    let yard = yard();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    yard.place(&mut quarantine, |yard| {
+        fs::remove_file(yard.file(".git/index.lock")).unwrap();
+        fs::write(yard.file("edited"), "staged\n").unwrap();
+        yard.repo.git.run(&["add", "edited"]).unwrap();
+    });
+    let staged = yard.repo.git.run(&["show", ":edited"]).unwrap();
+    assert_eq!(staged, b"staged\n");
+    assert_eq!(yard.read("edited").as_deref(), Some("staged\n"));
+}
