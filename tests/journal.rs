@@ -147,9 +147,14 @@ fn a_cycle_that_was_settled_under_another_home_is_not_settled_again() {
     repo.cycle(&format!("{PID}; {EVIL}; {KILL}")).expect(137);
     let elsewhere = repo.out("state").display().to_string();
     repo.env.push(("XDG_STATE_HOME".to_owned(), elsewhere));
+    // The first home is out of reach just then.
+    let [home, away] = [repo.home().join(".local"), repo.out("away")];
+    fs::rename(&home, &away).unwrap();
     repo.cycle("touch a").expect(0);
     assert_eq!(repo.each("result"), ["interrupted", "improved"]);
     repo.env.pop();
+    let _ = fs::remove_dir_all(&home);
+    fs::rename(&away, &home).unwrap();
     let head = repo.head();
     let run = repo.run(&[]).expect(3);
     let outside = repo.journal_outside().unwrap();

@@ -332,13 +332,13 @@ impl JournalFile {
         Ok(told.map(|told| self.read_elsewhere(&told).unwrap_or(told)))
     }
 
-    /// Reads the journal outside that the one in the repository names: the session had another home than this start. It is of the same
-    /// name, and of the same session.
+    /// Reads the journal outside that the one in the repository names, of the same session and for the same git directory: the session had
+    /// another home than this start, or the repository lay elsewhere.
     fn read_elsewhere(&self, told: &Journal) -> Option<Journal> {
-        let path = told.outside.as_ref().filter(|path| {
-            let is_named = |own: &PathBuf| own.file_name() == path.file_name();
-            path.is_absolute() && self.outside.as_ref().is_some_and(is_named)
-        })?;
+        let is_journal = |path: &&PathBuf| {
+            path.is_absolute() && path.extension().is_some_and(|end| end == "journal")
+        };
+        let path = told.outside.as_ref().filter(is_journal)?;
         let journal = read(path).ok()??;
         let is_same = journal.session == told.session && journal.place == told.place;
         is_same.then(|| {
