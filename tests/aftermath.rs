@@ -607,9 +607,24 @@ fn a_record_that_a_commit_of_somebody_elses_took_along_after_a_crash_is_recorded
         repo.git(&["reset", "--quiet", "--soft", "HEAD~1"]);
         repo.git(&["commit", "--quiet", "--all", "--message=mine"]);
         repo.agent_does(&["true"]);
+        let journal = repo.private().join("journal.json");
+        let left = fs::read(&journal).unwrap();
         repo.run(arguments).expect(0);
         let audit = repo.evolve(&["audit"]);
         assert_eq!(audit.code, 0, "{arguments:?}: {}", audit.stdout);
+        // That start dies as well, right after it.
+        let records = repo.records().len();
+        fs::write(&journal, &left).unwrap();
+        repo.run(arguments).expect(0);
+        let audit = repo.evolve(&["audit"]);
+        assert_eq!(audit.code, 0, "{arguments:?}: {}", audit.stdout);
+        assert_eq!(repo.records().len(), records + 1);
+        // What was recorded later stays, be it by another clone and in one commit.
+        repo.git(&["reset", "--quiet", "--soft", "HEAD~3"]);
+        repo.git(&["commit", "--quiet", "--all", "--message=squashed"]);
+        fs::write(&journal, &left).unwrap();
+        repo.run(arguments).expect(0);
+        assert_eq!(repo.records().len(), records + 2);
         assert_eq!(repo.each("result")[..2], ["unchanged", "improved"]);
         let note = repo.records()[1]["notes"].to_string();
         assert!(note.contains("it is recorded anew"), "{note}");

@@ -484,11 +484,11 @@ fn a_git_that_holds_the_lock_of_the_index_for_moments_is_waited_for() {
 #[test]
 fn a_commit_that_takes_the_record_away_before_the_index_has_it_is_put_right_by_the_same_session() {
     let mut repo = repository();
-    // After the record's commit git is told of the ledger's files, which the index does not have yet.
+    // After the record's commit git is told of the ledger's files, which the index does not have yet. Who commits then has removed the lock.
     let path = with_git(
         &repo,
         &format!(
-            "{ME}case \" $* \" in *' update-index --add '*) if [ ! -e \"$OUT/mine\" ] && grep -q recording .git/evolve/journal.json; then touch \"$OUT/mine\"; {MINE}fi;; esac"
+            "{ME}case \" $* \" in *' update-index --add '*) if [ ! -e \"$OUT/mine\" ] && grep -q recording .git/evolve/journal.json; then touch \"$OUT/mine\"; (unset GIT_INDEX_FILE; rm .git/index.lock; {MINE}); fi;; esac"
         ),
     );
     repo.env.push(("PATH".to_owned(), path));

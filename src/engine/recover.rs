@@ -19,6 +19,7 @@ use crate::effects::workspace::{Plan, Settled, Start, When, Workspace, some_of};
 use crate::effects::{clock, files};
 use crate::error::{Error, Result};
 use crate::event::Events;
+use crate::model::audit::Trailers;
 use crate::model::gate::{Fate, Suspect};
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
@@ -377,7 +378,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
 }
 
 /// How many commits since the start of a cycle are looked through for that of its record.
-const LOOKED_THROUGH: usize = 10_000;
+const LOOKED_THROUGH: usize = 1_000;
 /// The note of a record that somebody else's commit took along before its own was made.
 const TAKEN_ALONG: &str = "a commit of somebody else's had taken this record along after a crash, which counts for nothing: it is recorded anew";
 
@@ -402,23 +403,20 @@ fn write_down(
         (None, false) => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;
-    let is_there = is_recorded(repo, &tree, record)?;
-    let of_its_own = record.message();
-    let of_its_own = of_its_own.lines().next();
-    let since = repo.commits_since(&start.commit, &head, LOOKED_THROUGH)?;
-    let has_commit = since.iter().any(|one| Some(&*one.subject) == of_its_own);
-    let mut record = record.clone();
-    if is_there && !has_commit {
-        // The line counts only in the commit that records it.
-        record.notes.push(TAKEN_ALONG.to_owned());
-    }
-    let record = &record;
-    if is_there && has_commit {
+    let mut anew = record.clone();
+    anew.notes.push(TAKEN_ALONG.to_owned());
+    let found = find_record(repo, &tree, record)?;
+    let is_taken_along =
+        found == Found::Last && !has_commit_of_its_own(repo, (start, &head), record)?;
+    let is_done = found != Found::Nowhere && !is_taken_along;
+    if is_done || find_record(repo, &tree, &anew)? != Found::Nowhere {
         return match is_checked_out || !is_elsewhere {
             true => workspace.sync_ledger(workspace.lock_index()?, &repo.ledger_files(&tree)?),
             false => Ok(()),
         };
     }
+    // The line counts only in the commit that records it.
+    let record = if is_taken_along { &anew } else { record };
     let (mut ledger, gone) = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
     if !gone.is_empty() {
         events.warn(format!(
@@ -440,7 +438,7 @@ fn write_down(
         events.note(said);
     }
     let index = workspace.lock_index()?;
-    if is_there {
+    if is_taken_along {
         // The summary that came with it says the same.
         for name in [names::SUMMARY, names::DELTA] {
             if let Some(bytes) = repo.file(&tree, name)? {
@@ -498,9 +496,47 @@ fn refuse_recorded(repo: &Repo, journal_file: &JournalFile, journal: &Journal) -
     )))
 }
 
-/// Says whether the history that a tree holds has this very record.
-fn is_recorded(repo: &Repo, tree: &str, record: &Record) -> Result<bool> {
+/// Where the history of a tree has a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nowhere,
+    /// Others came later.
+    Earlier,
+    Last,
+}
+
+/// Says where the history that a tree holds has this very record.
+fn find_record(repo: &Repo, tree: &str, record: &Record) -> Result<Found> {
     let history = repo.file(tree, names::HISTORY)?.unwrap_or_default();
-    let history = History::parse(&String::from_utf8_lossy(&history));
-    Ok(history.records.contains(record))
+    let records = History::parse(&String::from_utf8_lossy(&history)).records;
+    Ok(match records.iter().rposition(|known| known == record) {
+        Some(place) if place + 1 == records.len() => Found::Last,
+        Some(_) => Found::Earlier,
+        None => Found::Nowhere,
+    })
+}
+
+/// Says whether the commit that brought a record, the last one of the history at `head`, is that of its cycle. Where it is not to be
+/// found, nothing says that it is not.
+fn has_commit_of_its_own(
+    repo: &Repo,
+    (start, head): (&Start, &str),
+    record: &Record,
+) -> Result<bool> {
+    let Ok(since) = repo.commits_since(&start.commit, head, LOOKED_THROUGH) else {
+        return Ok(true);
+    };
+    let mut bringer = None;
+    for commit in &since {
+        let tree = repo.tree_of(&commit.id)?;
+        if find_record(repo, &tree, record)? == Found::Nowhere {
+            break;
+        }
+        bringer = Some(commit);
+    }
+    let Some(bringer) = bringer.filter(|_| since.len() < LOOKED_THROUGH) else {
+        return Ok(true);
+    };
+    let message = repo.message(&bringer.id)?;
+    Ok(Trailers::of(&message).records() == Some(record.cycle))
 }

@@ -42,6 +42,13 @@ impl Repo {
         Ok(String::from_utf8_lossy(subject).into_owned())
     }
 
+    /// Returns a commit's message.
+    pub fn message(&self, commit: &str) -> Result<String> {
+        let commit = self.inner.find_commit(oid(commit)?);
+        let commit = commit.map_err(broken("read a commit"))?;
+        Ok(String::from_utf8_lossy(commit.message_bytes()).into_owned())
+    }
+
     /// Returns the commits of `tip` that `start` does not have, newest first, and at most `limit` of them.
     pub fn commits_since(&self, start: &str, tip: &str, limit: usize) -> Result<Vec<Commit>> {
         let what = "list commits";
