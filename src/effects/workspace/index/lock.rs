@@ -128,9 +128,25 @@ impl LockedIndex {
             lock,
             _uncut: uncut,
         };
-        copy_index(repo, &locked.copy)?;
-        locked.copied.1 = files::open(&locked.copy).ok();
+        locked.copy_anew(repo)?;
         Ok(Ok(locked))
+    }
+
+    /// The same index, still locked, to be changed once more.
+    pub(in crate::effects::workspace) fn copied_again(
+        mut self,
+        repo: &Repo,
+    ) -> Result<LockedIndex> {
+        self.copied.0 = files::open(&self.index).ok();
+        self.copy_anew(repo)?;
+        Ok(self)
+    }
+
+    fn copy_anew(&mut self, repo: &Repo) -> Result<()> {
+        files::remove(&self.copy)?;
+        copy_index(repo, &self.copy)?;
+        self.copied.1 = files::open(&self.copy).ok();
+        Ok(())
     }
 
     /// The git that reads and writes the copy.
@@ -145,7 +161,7 @@ impl LockedIndex {
 
     /// Puts what git made of the index in its place, which stays locked. Says whether it did: not where somebody removed the lock, and
     /// may have written the index since.
-    fn publish(&self) -> Result<bool> {
+    pub(in crate::effects::workspace) fn publish(&self) -> Result<bool> {
         let [before, copy] =
             [&self.copied.0, &self.copied.1].map(|file| file.as_ref().and_then(inode_of));
         if !self.lock.is_held() || inode(&self.index) != before {

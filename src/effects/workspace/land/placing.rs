@@ -340,9 +340,12 @@ impl<'a> Placing<'a> {
                 Err(error) => drop(failure.get_or_insert(error)),
             }
         }
-        self.index = None;
-        // It says by its exit that a file is not what the index has, as somebody's own is not.
-        may_refuse(repo.git.run(&["update-index", "-q", "--refresh"]))?;
+        if let Some(index) = self.index.take() {
+            let index = index.copied_again(repo)?;
+            // It says by its exit that a file is not what the index has, as somebody's own is not.
+            may_refuse(index.git().run(&["update-index", "-q", "--refresh"]))?;
+            index.publish()?;
+        }
         match failure {
             Some(error) => Err(error),
             None => {
