@@ -3,6 +3,7 @@
 mod aftermath;
 mod isolated;
 mod lost;
+mod recorded;
 mod shut;
 
 use crate::effects::isolation::Isolation;
@@ -19,13 +20,13 @@ use crate::effects::workspace::{Plan, Settled, Start, When, Workspace, some_of};
 use crate::effects::{clock, files};
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::audit::Trailers;
 use crate::model::gate::{Fate, Suspect};
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
 
 pub use lost::{give_back_private, give_git_back, has_lost_private, make_private};
+use recorded::Standing;
 pub use shut::{lost_places, open_shut};
 
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
@@ -163,9 +164,7 @@ fn settle(
             )
         }
         (Phase::Recording, Some(start), Some(record)) => {
-            for removed in workspace.clear_locks(start)? {
-                events.note(removed);
-            }
+            clear_locks((&workspace, events), start)?;
             write_down((&workspace, events), start, (record, &journal))?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
@@ -174,9 +173,8 @@ fn settle(
         }
         (Phase::Sweeping, Some(start), _) => put_back_swept(&workspace, start)?,
         (Phase::Closing, start, _) => {
-            let removed = start.as_ref().map(|start| workspace.clear_locks(start));
-            for removed in removed.transpose()?.unwrap_or_default() {
-                events.note(removed);
+            if let Some(start) = start {
+                clear_locks((&workspace, events), start)?;
             }
             let (_, head) = repo.ready_head()?;
             let committed = repo.ledger_files(&repo.tree_of(&head)?)?;
@@ -377,10 +375,13 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     })
 }
 
-/// How many commits since the start of a cycle are looked through for that of its record.
-const LOOKED_THROUGH: usize = 1_000;
-/// The note of a record that somebody else's commit took along before its own was made.
-const TAKEN_ALONG: &str = "a commit of somebody else's had taken this record along after a crash, which counts for nothing: it is recorded anew";
+/// Removes the lock files that the dead session left, and says so.
+fn clear_locks((workspace, events): (&Workspace<'_>, &Events), start: &Start) -> Result<()> {
+    for removed in workspace.clear_locks(start)? {
+        events.note(removed);
+    }
+    Ok(())
+}
 
 /// Appends the record and commits the ledger, unless that was done.
 fn write_down(
@@ -403,20 +404,17 @@ fn write_down(
         (None, false) => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;
-    let mut anew = record.clone();
-    anew.notes.push(TAKEN_ALONG.to_owned());
-    let found = find_record(repo, &tree, record)?;
-    let is_taken_along =
-        found == Found::Last && !has_commit_of_its_own(repo, (start, &head), record)?;
-    let is_done = found != Found::Nowhere && !is_taken_along;
-    if is_done || find_record(repo, &tree, &anew)? != Found::Nowhere {
+    let standing = recorded::standing(repo, (start, &head), record)?;
+    if standing == Standing::Recorded {
         return match is_checked_out || !is_elsewhere {
             true => workspace.sync_ledger(workspace.lock_index()?, &repo.ledger_files(&tree)?),
             false => Ok(()),
         };
     }
+    let is_taken_along = standing == Standing::TakenAlong;
     // The line counts only in the commit that records it.
-    let record = if is_taken_along { &anew } else { record };
+    let anew = is_taken_along.then(|| recorded::anew(record));
+    let record = anew.as_ref().unwrap_or(record);
     let (mut ledger, gone) = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
     if !gone.is_empty() {
         events.warn(format!(
@@ -494,49 +492,4 @@ fn refuse_recorded(repo: &Repo, journal_file: &JournalFile, journal: &Journal) -
         journal.cycle,
         journal_file.shown()
     )))
-}
-
-/// Where the history of a tree has a record.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Nowhere,
-    /// Others came later.
-    Earlier,
-    Last,
-}
-
-/// Says where the history that a tree holds has this very record.
-fn find_record(repo: &Repo, tree: &str, record: &Record) -> Result<Found> {
-    let history = repo.file(tree, names::HISTORY)?.unwrap_or_default();
-    let records = History::parse(&String::from_utf8_lossy(&history)).records;
-    Ok(match records.iter().rposition(|known| known == record) {
-        Some(place) if place + 1 == records.len() => Found::Last,
-        Some(_) => Found::Earlier,
-        None => Found::Nowhere,
-    })
-}
-
-/// Says whether the commit that brought a record, the last one of the history at `head`, is that of its cycle. Where it is not to be
-/// found, nothing says that it is not.
-fn has_commit_of_its_own(
-    repo: &Repo,
-    (start, head): (&Start, &str),
-    record: &Record,
-) -> Result<bool> {
-    let Ok(since) = repo.commits_since(&start.commit, head, LOOKED_THROUGH) else {
-        return Ok(true);
-    };
-    let mut bringer = None;
-    for commit in &since {
-        let tree = repo.tree_of(&commit.id)?;
-        if find_record(repo, &tree, record)? == Found::Nowhere {
-            break;
-        }
-        bringer = Some(commit);
-    }
-    let Some(bringer) = bringer.filter(|_| since.len() < LOOKED_THROUGH) else {
-        return Ok(true);
-    };
-    let message = repo.message(&bringer.id)?;
-    Ok(Trailers::of(&message).records() == Some(record.cycle))
 }
