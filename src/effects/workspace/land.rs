@@ -151,15 +151,11 @@ impl Workspace<'_> {
             }
         }
         // One whose files all go makes room.
-        let going = content.iter().filter(|one| one.new.is_none());
-        let going: HashSet<Vec<u8>> = going.map(|one| one.path.clone()).collect();
-        let going: HashSet<&[u8]> = going.iter().map(Vec::as_slice).collect();
-        for one in folders {
-            match self.holds_only(&one.path, &going) {
-                true => content.push(one),
-                false => edited.push(one),
-            }
-        }
+        let going = going(&content);
+        let makes_room = |one: &Difference| self.holds_only(&one.path, &going);
+        let (free, held): (Vec<_>, Vec<_>) = folders.into_iter().partition(makes_room);
+        content.extend(free);
+        edited.extend(held);
         let (content, staged): (Vec<_>, Vec<_>) = self.with_entries_of(content)?;
         // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
         self.stage_as_landed(edited)?;
@@ -199,7 +195,7 @@ impl Workspace<'_> {
             }
         };
         let stale: Vec<Difference> = edited.into_iter().filter(is_untouched).collect();
-        self.reset_index(&stale)
+        self.reset_index(&self.repo.git, &stale)
     }
 
     /// Returns the paths that have been committed otherwise since: of these the working tree has what somebody wanted.
@@ -238,11 +234,7 @@ impl Workspace<'_> {
         let (status, hidden, _) = self.look()?;
         let unstaged: HashSet<Vec<u8>> = status.unstaged.into_iter().collect();
         let dirty: HashSet<Vec<u8>> = status.dirty.into_iter().chain(hidden.changes).collect();
-        let going: HashSet<&[u8]> = content
-            .iter()
-            .filter(|one| one.new.is_none())
-            .map(|one| one.path.as_slice())
-            .collect();
+        let going = going(&content);
         let mut found = Vec::new();
         for one in &content {
             let is_free = match dirty.contains(&one.path) {
@@ -348,6 +340,12 @@ impl Workspace<'_> {
             Ok(_) => Ok(Some(String::new())),
         }
     }
+}
+
+/// Returns the paths that go with a change.
+fn going(content: &[Difference]) -> HashSet<&[u8]> {
+    let gone = content.iter().filter(|one| one.new.is_none());
+    gone.map(|one| &one.path[..]).collect()
 }
 
 /// Returns the error of a change that is on its branch while something keeps its files from following.

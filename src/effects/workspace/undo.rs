@@ -142,7 +142,7 @@ impl Workspace<'_> {
         };
         let mut notes = self.undo_submodules(start, &content, quarantine)?;
         notes.extend(note_removed(start, &removed));
-        self.reset_index(&ledger)?;
+        self.reset_index(&self.repo.git, &ledger)?;
         if is_sparse {
             self.reapply_sparse(&plan.undo)?;
         }
@@ -379,11 +379,11 @@ impl Workspace<'_> {
     }
 
     /// Sets the index entries of these paths to what the new tree has, without touching the files.
-    pub(super) fn reset_index(&self, differences: &[Difference]) -> Result<()> {
+    pub(super) fn reset_index(&self, git: &Git, differences: &[Difference]) -> Result<()> {
         let entries = differences
             .iter()
             .map(|one| (&one.path[..], one.new.as_ref()));
-        self.set_entries(&self.repo.git, entries)
+        self.set_entries(git, entries)
     }
 
     /// Sets these entries in the index that this git has; takes out those of which there is none.
@@ -427,14 +427,15 @@ impl Workspace<'_> {
     /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
     /// line just now. Git writes none of the files: it would empty each before it fills it.
     pub fn sync_ledger(&self, index: LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
-        self.write_index(index, |index| {
+        let make = |index: &LockedIndex| {
             // Git looks at what was changed just now through its filter when it writes the index.
             let sync = || self.sync_ledger_files(index, wanted);
             let ((), changed) = held::hold(self.repo, ("ledger", 0), sync)?;
             changed.iter().for_each(|note| tracing::warn!("{note}"));
             Ok(())
-        })
-        .map(drop)
+        };
+        make(&index)?;
+        self.publish_index(index, make).map(drop)
     }
 
     fn sync_ledger_files(&self, index: &LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
@@ -473,9 +474,7 @@ impl Workspace<'_> {
                 new: entry.cloned(),
             });
         }
-        let entries = stale.iter();
-        let entries = entries.map(|one| (&one.path[..], one.new.as_ref()));
-        self.set_entries(git, entries)?;
+        self.reset_index(git, &stale)?;
         let there = stale.into_iter().filter(|one| one.new.is_some());
         let there: Vec<_> = there.map(|one| one.path).collect();
         if !there.is_empty() {
@@ -527,7 +526,7 @@ impl Workspace<'_> {
             old: None,
             new: Some(entry),
         });
-        self.reset_index(&removed.chain(set).collect::<Vec<_>>())
+        self.reset_index(&self.repo.git, &removed.chain(set).collect::<Vec<_>>())
     }
 
     /// Compares the index with what the ledger should be there: paths that are too many, and entries that are missing,

@@ -62,20 +62,20 @@ impl Workspace<'_> {
         LockedIndex::take(self.repo)?.map_err(|held| locks::in_the_way(&held))
     }
 
-    /// Makes of the locked index what is wanted, and puts it in its place, which stays locked; from its beginning where somebody removed
-    /// the lock meanwhile.
-    pub(in crate::effects::workspace) fn write_index(
+    /// Puts an index that is ready in its place, which stays locked. Where somebody removed the lock meanwhile it is made anew from what
+    /// they made of it.
+    pub(in crate::effects::workspace) fn publish_index(
         &self,
         mut index: LockedIndex,
-        make: impl Fn(&LockedIndex) -> Result<()>,
+        make_anew: impl Fn(&LockedIndex) -> Result<()>,
     ) -> Result<LockedIndex> {
         for _ in 0..TRIES {
-            make(&index)?;
             if index.publish()? {
                 return Ok(index);
             }
             drop(index);
             index = self.lock_index()?;
+            make_anew(&index)?;
         }
         let lock = index.lock.path.display();
         Err(
@@ -292,7 +292,8 @@ mod tests {
             Ok(())
         };
         let index = workspace.lock_index().unwrap();
-        drop(workspace.write_index(index, make).unwrap());
+        make(&index).unwrap();
+        drop(workspace.publish_index(index, make).unwrap());
         assert_eq!(staged(&repo), "mine ours theirs ");
         assert!(!path.exists());
     }

@@ -1,15 +1,16 @@
-//! Who else may read and write a file: a folder may say that of all files that come to be in it (a default ACL, `acl(5)`). A file that
-//! is made ready elsewhere is given what it would have been given there.
+//! Who else may read and write a file: a folder may say that of all files that come to be in it, by its group (the set-group-ID bit) or by
+//! a list (a default ACL, `acl(5)`). A file that is made ready elsewhere is given what it would have been given there.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use rustix::fs::{XattrFlags, getxattr, lsetxattr};
 
 /// The attribute of a folder, and of a file.
 const DEFAULT: &str = "system.posix_acl_default";
 const OWN: &str = "system.posix_acl_access";
-/// The most bytes of a list.
+/// The most bytes that an attribute has (`XATTR_SIZE_MAX` in the kernel).
 const LIMIT: usize = 64 * 1024;
 
 /// How a list begins, and how long each entry is: its kind and what it allows, of two bytes each, and an id of four
@@ -22,25 +23,27 @@ const GROUP: u16 = 0x04;
 const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
 
-/// What folders give to new files.
-#[derive(Debug, Default)]
-pub struct Inherited(HashMap<PathBuf, Option<Vec<u8>>>);
-
-impl Inherited {
-    /// Gives a file what it would have been given if it had been made with this mode in that folder, or in one that is to be made in it.
-    /// Where that cannot be, it stays as it is.
-    pub fn give(&mut self, folder: &Path, file: &Path, mode: u32) {
-        let known = self.0.entry(folder.to_owned());
-        let list = known.or_insert_with(|| {
-            let mut list = vec![0; LIMIT];
-            let length = getxattr(folder, DEFAULT, &mut list[..]).ok()?;
-            list.truncate(length);
-            Some(list)
-        });
-        if let Some(own) = list.as_ref().and_then(|list| bounded(list, mode)) {
-            let _ = lsetxattr(file, OWN, &own, XattrFlags::empty());
-        }
+/// Gives a file what it would have been given if it had been made in that folder with this mode. Where that cannot be, it stays as it is.
+pub fn inherit(folder: &Path, file: &Path, mode: u32) {
+    const SET_GROUP: u32 = 0o2000;
+    if let Ok(meta) = fs::metadata(folder)
+        && meta.mode() & SET_GROUP != 0
+    {
+        // Whose group it is not may not give it away: then it has another one.
+        let _ = std::os::unix::fs::lchown(file, None, Some(meta.gid()));
     }
+    let own = list_of(folder, DEFAULT).and_then(|list| bounded(&list, mode));
+    if let Some(own) = own {
+        let _ = lsetxattr(file, OWN, &own, XattrFlags::empty());
+    }
+}
+
+/// Reads a list; none if there is none.
+fn list_of(path: &Path, name: &str) -> Option<Vec<u8>> {
+    let mut list = vec![0; LIMIT];
+    let length = getxattr(path, name, &mut list[..]).ok()?;
+    list.truncate(length);
+    Some(list)
 }
 
 /// Returns a list as a file has it that was made with this mode (`posix_acl_create` in the kernel); none if it cannot be understood.
@@ -121,13 +124,8 @@ mod tests {
         for file in [&made, &ready] {
             std::fs::write(file, "text").unwrap();
         }
-        Inherited::default().give(&folder, &ready, 0o666);
-        let own = |file: &Path| {
-            let mut own = vec![0; LIMIT];
-            let length = getxattr(file, OWN, &mut own[..]).unwrap();
-            own.truncate(length);
-            own
-        };
-        assert_eq!(own(&ready), own(&made));
+        inherit(&folder, &ready, 0o666);
+        assert!(list_of(&made, OWN).is_some_and(|list| !list.is_empty()));
+        assert_eq!(list_of(&ready, OWN), list_of(&made, OWN));
     }
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
 
-use super::access::Inherited;
+use super::access;
 use crate::effects::files::{self, is_beneath, is_within};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::quarantine::Quarantine;
@@ -167,6 +167,7 @@ impl<'a> Placing<'a> {
                 other.iter().map(text::path).collect(),
             )));
         }
+        placing.set_versions(index.git(), |_| true, |one| one.new.as_ref())?;
         placing.index = Some(index);
         Ok(Ok(placing))
     }
@@ -261,7 +262,6 @@ impl<'a> Placing<'a> {
             }
             self.check_out((&git, READY), &wanted)?;
         }
-        self.inherit();
         for (name, paths) in [(WAS, converted), (READY, wanted)] {
             for path in paths {
                 let id = raw_id(&self.in_folder(name, &path));
@@ -269,25 +269,6 @@ impl<'a> Placing<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Gives the new files what their folders give to those that are made in them.
-    fn inherit(&self) {
-        let mut inherited = Inherited::default();
-        for one in &self.content {
-            let target = self.target(&one.path);
-            let folder = target.ancestors().skip(1).find(|folder| folder.is_dir());
-            if let (Some(entry), Some(folder)) = (&one.new, folder)
-                && !entry.is_link()
-            {
-                let mode = if entry.mode & 0o111 == 0 {
-                    0o666
-                } else {
-                    0o777
-                };
-                inherited.give(folder, &self.in_folder(READY, &one.path), mode);
-            }
-        }
     }
 
     fn check_out(&self, (git, name): (&Git, &str), paths: &[Vec<u8>]) -> Result<()> {
@@ -305,16 +286,12 @@ impl<'a> Placing<'a> {
         let repo = self.workspace.repo;
         if let Some(index) = self.index.take() {
             // Where somebody removed the lock, what they staged is theirs.
-            let make = |index: &LockedIndex| {
+            let make_anew = |index: &LockedIndex| {
                 let other = staged_otherwise(index.git(), &self.content)?;
-                let other: HashSet<&[u8]> = other.iter().map(Vec::as_slice).collect();
-                let is_ours = |path: &[u8]| {
-                    let is_in_the_way = |theirs: &&[u8]| is_within(theirs, path);
-                    !other.iter().any(is_in_the_way)
-                };
+                let is_ours = |path: &[u8]| !other.iter().any(|theirs| is_within(theirs, path));
                 self.set_versions(index.git(), is_ours, |one| one.new.as_ref())
             };
-            self.index = Some(self.workspace.write_index(index, make)?);
+            self.index = Some(self.workspace.publish_index(index, make_anew)?);
         }
         self.is_precious = true;
         let mut theirs = Vec::new();
@@ -411,7 +388,12 @@ impl<'a> Placing<'a> {
         if is_folder && fs::remove_dir(&target).is_err() {
             return Ok(Moved::Kept);
         }
-        give_group(&ready, target.parent().unwrap_or(&target));
+        let is_executable = one
+            .new
+            .as_ref()
+            .is_some_and(|entry| entry.mode & 0o111 != 0);
+        let mode = if is_executable { 0o777 } else { 0o666 };
+        access::inherit(target.parent().unwrap_or(&target), &ready, mode);
         // Somebody may make it or remove it in between.
         for _ in 0..TRIES {
             match place(&ready, &target) {
@@ -530,17 +512,6 @@ enum Moved {
 fn identity(file: &Path) -> Option<Identity> {
     let meta = fs::symlink_metadata(file).ok()?;
     Some((meta.dev(), meta.ino()))
-}
-
-/// Gives a file the group that one made in this folder has.
-fn give_group(file: &Path, folder: &Path) {
-    const SET_GROUP: u32 = 0o2000;
-    if let Ok(meta) = fs::metadata(folder)
-        && meta.mode() & SET_GROUP != 0
-    {
-        // Whose group it is not may not give it away: then it has another one.
-        let _ = std::os::unix::fs::lchown(file, None, Some(meta.gid()));
-    }
 }
 
 /// Returns the id that a file, or where a link points, has as it is, without any filter.
