@@ -79,6 +79,8 @@ fn is_verified_by(supervisor: &Supervisor, job: &Job, call: &str) -> Result<bool
         // What `env` says of itself; git never does.
         Ending::Exited(125..=127) => Err(cannot_start(ErrorKind::NotFound.into())),
         Ending::Exited(code) => Ok(code == 0),
+        // What ends a session may have slowed it down.
+        Ending::TimedOut if supervisor.halt().is_some() => Err(was_ended(supervisor, call)),
         Ending::Signalled(_) | Ending::TimedOut => Ok(false),
         Ending::NotStarted(_) if program::find("git").is_none() => {
             Err(cannot_start(ErrorKind::NotFound.into()))

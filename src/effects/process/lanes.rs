@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::free::{Lane, Socket};
 use super::link::{self, Link};
@@ -76,6 +76,8 @@ impl Drop for Line {
 /// A job that was handed over.
 #[derive(Debug)]
 pub struct Handed {
+    /// When it was about to be handed over, before anybody can have seen anything of it.
+    pub began: Instant,
     /// What ends it.
     pub line: Line,
     /// Where the rest of its request is said, and where is told how it goes.
@@ -92,6 +94,7 @@ pub struct Handed {
 
 /// Hands a job over, on a lane that is free or on a new one.
 pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
+    let began = Instant::now();
     let request = request(job)?;
     let (stdout, to_stdout) = io::pipe()?;
     let (stderr, to_stderr) = match &job.stdout {
@@ -134,6 +137,7 @@ pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
         link.say(Word::Lane(id.lane), &[theirs.as_fd()])?;
     }
     Ok(Handed {
+        began,
         line: Line {
             link: Arc::clone(link),
             job: id,
@@ -164,4 +168,38 @@ fn request(job: &Job) -> io::Result<Request> {
         limit: u32::try_from(job.timeout.saturating_add(OVERTIME).as_millis()).unwrap_or(u32::MAX),
         ..Request::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_job_has_begun_before_anybody_can_see_anything_of_it() {
+        let (common, mut theirs) = UnixStream::pair().unwrap();
+        let link = Arc::new(Link::over(common));
+        let seen = std::thread::spawn(move || {
+            theirs.read_exact(&mut [0; Word::LENGTH]).unwrap();
+            Instant::now()
+        });
+        let job = Job {
+            argv: vec!["true".into()],
+            folder: None,
+            // The rest of it is at hand long after the job was seen.
+            env: vec![("LONG".into(), "x".repeat(1 << 26).into())],
+            stdin: None,
+            log: None,
+            log_limit: 0,
+            timeout: Duration::from_secs(1),
+            idle_timeout: None,
+            tail_limit: 0,
+            stdout: Stdout::Merged,
+            mark: "mark".to_owned(),
+        };
+        let handed = hand_over(&link, &job).unwrap();
+        assert!(handed.began <= seen.join().unwrap());
+    }
 }

@@ -176,6 +176,21 @@ impl Link {
     }
 }
 
+#[cfg(test)]
+impl Link {
+    /// A line to no process.
+    pub fn over(common: UnixStream) -> Link {
+        Link {
+            common,
+            pid: std::process::id(),
+            is_ended: AtomicBool::new(true),
+            unsaid: Mutex::default(),
+            left: OnceLock::new(),
+            lanes: Lanes::default(),
+        }
+    }
+}
+
 impl Drop for Link {
     fn drop(&mut self) {
         self.close();
@@ -215,14 +230,7 @@ mod tests {
     #[test]
     fn an_order_that_found_no_place_is_said_later_though_its_job_has_nobody_any_more() {
         let (common, mut reader) = UnixStream::pair().unwrap();
-        let link = Link {
-            common,
-            pid: std::process::id(),
-            is_ended: AtomicBool::new(true),
-            unsaid: Mutex::default(),
-            left: OnceLock::new(),
-            lanes: Lanes::default(),
-        };
+        let link = Link::over(common);
         let job = JobId { lane: 1, turn: 1 };
         let mut room = 0;
         while link.say(Word::Hold, &[]).is_ok() {

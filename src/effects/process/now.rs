@@ -82,8 +82,8 @@ impl Supervisor {
         if !self.has_said(&handed) {
             return Err(and_unended(lost(), &self.lose(&link)));
         }
+        let began = handed.began;
         let mut talk = Talk::of(handed, job)?;
-        let began = Instant::now();
         let heard = loop {
             match talk.hold(patience(began, job.timeout, self.halted())) {
                 Ok(Held::Over(ending, left)) => break Ok((ending, left)),
