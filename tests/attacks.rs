@@ -525,6 +525,12 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
             "package.json",
             "{\"scripts\": {\"ok\": \"true\"}}\n",
         ),
+        (
+            "what Node runs of package.json",
+            "node --run ok",
+            "package.json",
+            "{\"scripts\": {\"ok\": \"true\"}}\n",
+        ),
         ("the settings of npm", "npm run ok", ".npmrc", ""),
         (
             "a linter's settings further down",

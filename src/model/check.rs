@@ -43,6 +43,7 @@ pub use modules::{Front, MISSING, code_that_looks_for, distributions, fronts, im
 pub use named::{is_pattern, lists, named};
 pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;
+pub use programs::run_by_node;
 pub use root::Root;
 pub use settings::{Tool, tools};
 pub use shell::written;

@@ -1,5 +1,7 @@
 //! What is known of programs: their options, so that the script among the arguments is found. Pure.
 
+use super::call::stem;
+
 /// The options of a program, as far as they decide which of its arguments is what.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -118,6 +120,23 @@ const NONE: Options = Options {
     is_mixed: false,
 };
 
+/// Returns the script of package.json that Node is told to run itself, and what it hands to it: `node --run NAME -- ARGUMENTS`.
+pub fn run_by_node(words: &[String]) -> Option<(&str, &[String])> {
+    let (program, rest) = words.split_first()?;
+    if !matches!(stem(program).as_str(), "node" | "nodejs") {
+        return None;
+    }
+    let end = rest.iter().position(|word| word == "--");
+    let (own, handed) = rest.split_at(end.unwrap_or(rest.len()));
+    let mut options = own.iter().take_while(|word| word.starts_with('-'));
+    let at = options.position(|word| word == "--run" || word.starts_with("--run="))?;
+    let name = match own[at].split_once('=') {
+        Some((_, name)) => name,
+        None => own.get(at + 1)?,
+    };
+    Some((name, handed.get(1..).unwrap_or_default()))
+}
+
 /// The options of a shell; its `-c` is found by `shell_code`, as the code is an operand there.
 pub const SHELL: Options = Options {
     takes: "oO",
@@ -147,7 +166,7 @@ pub fn interpreter(name: &str) -> Option<Options> {
             code: "ep",
             files: "r",
             long_takes: &["conditions", "test-name-pattern", "test-reporter"],
-            long_code: &["eval", "print"],
+            long_code: &["eval", "print", "run"],
             long_files: &["require", "import", "loader", "experimental-loader"],
             ..NONE
         },
@@ -222,6 +241,45 @@ pub fn script_by_option(name: &str) -> Option<Options> {
             takes: "L",
             files: "f",
             long_files: &["from-file"],
+            is_mixed: true,
+            ..NONE
+        },
+        "rake" => Options {
+            takes: "CEIRepr",
+            files: "f",
+            long_takes: &["directory", "libdir", "rakelibdir", "require"],
+            long_files: &["rakefile"],
+            is_mixed: true,
+            ..NONE
+        },
+        "task" => Options {
+            takes: "Cdo",
+            files: "t",
+            long_takes: &["concurrency", "dir", "output"],
+            long_files: &["taskfile"],
+            is_mixed: true,
+            ..NONE
+        },
+        "nox" => Options {
+            takes: "ekpst",
+            files: "f",
+            long_files: &["noxfile"],
+            is_mixed: true,
+            ..NONE
+        },
+        "doit" | "scons" => Options {
+            takes: "Cdj",
+            files: "f",
+            long_takes: &["dir", "directory"],
+            long_files: &["file", "makefile", "sconstruct"],
+            is_mixed: true,
+            ..NONE
+        },
+        "snakemake" => Options {
+            takes: "cdj",
+            files: "s",
+            long_takes: &["cores", "directory", "jobs"],
+            long_files: &["snakefile"],
             is_mixed: true,
             ..NONE
         },

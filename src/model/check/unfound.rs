@@ -231,6 +231,7 @@ mod tests {
                 vec!["npx"],
             ),
             ("nyc npm test", vec!["npm", "nyc"]),
+            ("node --run test", vec!["node"]),
             ("timeout 5 bundle exec rake", vec!["bundle", "timeout"]),
             ("git x && perf stat make", vec!["make", "perf"]),
             ("xvfb-run -a git x", vec!["xvfb-run"]),

@@ -4,7 +4,7 @@ use super::call::{Call, stem};
 use super::code::{Code, Walked};
 use super::path::{ROOT, join, word_in};
 use super::places::Places;
-use super::programs::{self, is_shell, reads_stdin, scan};
+use super::programs::{self, is_shell, reads_stdin, run_by_node, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
 use super::{BUILTINS, Instead};
 
@@ -367,6 +367,9 @@ impl Walk {
                     self.dirs.push(self.dir().map(|_| String::new()));
                     self.inner_text(&code);
                     self.dirs.pop();
+                }
+                if let Some((name, _)) = run_by_node(&words) {
+                    self.imply(["npm", "run", name].map(str::to_owned).to_vec());
                 }
                 call(self, words);
                 if let (Some(dir), Some(call)) = (dir, self.calls.last_mut()) {

@@ -359,26 +359,15 @@ fn script(one: &Done) -> Option<Task<'_>> {
     })
 }
 
-/// Returns the script of package.json that Node runs itself: `node --run NAME -- ARGUMENTS`.
+/// Returns the script of package.json that Node runs itself.
 pub(super) fn run_by_node(one: &Done) -> Option<Task<'_>> {
-    let (program, rest) = one.words.split_first()?;
-    if !matches!(check::program_name(program), "node" | "nodejs") {
-        return None;
-    }
-    let end = rest.iter().position(|word| word == "--");
-    let (own, handed) = rest.split_at(end.unwrap_or(rest.len()));
-    let mut options = own.iter().take_while(|word| word.starts_with('-'));
-    let at = options.position(|word| word == "--run" || word.starts_with("--run="))?;
-    let name = match own[at].split_once('=') {
-        Some((_, name)) => name,
-        None => own.get(at + 1)?,
-    };
+    let (name, handed) = check::run_by_node(&one.words)?;
     Some(Task {
         program: NODE[0],
         name,
         place: place_of(one),
         file: None,
-        handed: handed.iter().skip(1).cloned().collect(),
+        handed: handed.to_vec(),
     })
 }
 
