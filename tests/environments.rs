@@ -226,6 +226,35 @@ fn an_undo_takes_out_again_what_a_sparse_checkout_leaves_out_but_the_ledger() {
     }
 }
 
+#[test]
+fn what_is_ignored_where_a_sparse_checkout_leaves_a_folder_out_stays_after_an_undo() {
+    for set in [
+        "git sparse-checkout set --cone in",
+        "git sparse-checkout set --cone --sparse-index in",
+        "git sparse-checkout set --no-cone '/*' '!/out'",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+        for (name, text) in [
+            ("b", ""),
+            ("in/file", ""),
+            ("out/deep/file", ""),
+            (".gitignore", ".env\nbuilt\n"),
+        ] {
+            repo.write(name, text);
+        }
+        repo.commit_all("files");
+        sh(&repo, set);
+        repo.write("out/.env", "SECRET=1\n");
+        repo.write("out/deep/built/one", "1\n");
+        repo.cycle("rm b").expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{set}");
+        assert_eq!(repo.read("out/.env"), "SECRET=1\n", "{set}");
+        assert_eq!(repo.read("out/deep/built/one"), "1\n", "{set}");
+        assert!(repo.has("b") && !repo.has("out/deep/file"), "{set}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{set}");
+    }
+}
+
 /// E-05: what libgit2 does not read is refused before anything is written.
 #[test]
 fn formats_that_cannot_be_read_are_refused_and_left_alone() {

@@ -258,6 +258,12 @@ impl Git {
         self.set("core.fsync=none")
     }
 
+    /// The same git, which takes no folder away that a sparse checkout leaves out. In cone mode it does so with all that is ignored in
+    /// it; what its patterns say is the same without.
+    pub fn leaving_folders(&self) -> Git {
+        self.set("core.sparseCheckoutCone=false")
+    }
+
     /// Goes by the user's own settings, attributes and excludes in this folder from now on instead of those in their places;
     /// so do all copies of this one.
     pub fn go_by(&self, folder: &Path) {

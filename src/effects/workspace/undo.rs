@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -180,14 +180,8 @@ impl Workspace<'_> {
         let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
         let is_there = |(path, _): &&(String, Entry)| fs::symlink_metadata(root.join(path)).is_ok();
         let there: Vec<_> = ledger.iter().filter(is_there).collect();
-        // Git takes a folder away that is left out and in which there is nothing but what it ignores.
-        let new = new_records(root, &ledger)?;
-        let _ = self.repo.git.run(&["sparse-checkout", "reapply"]);
-        for (file, bytes) in new {
-            if fs::symlink_metadata(&file).is_err() {
-                files::replace(&file, &bytes)?;
-            }
-        }
+        let git = self.repo.git.leaving_folders();
+        let _ = git.run(&["sparse-checkout", "reapply"]);
         let mut paths = Vec::new();
         for (path, entry) in there {
             let file = root.join(path);
@@ -411,7 +405,7 @@ impl Workspace<'_> {
 
     /// Removes the folders above a removed file, as far up as they are empty.
     pub fn remove_empty_folders(&self, path: &[u8]) {
-        let mut folder = OsStr::from_bytes(path).as_ref() as &std::path::Path;
+        let mut folder = OsStr::from_bytes(path).as_ref() as &Path;
         while let Some(parent) = folder
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
@@ -565,23 +559,6 @@ impl Workspace<'_> {
             .collect();
         Ok((extra, stale))
     }
-}
-
-/// Reads the files of the ledger's folder that no commit has yet.
-fn new_records(root: &Path, committed: &[(String, Entry)]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    let listed = fs::read_dir(root.join(ledger::FOLDER));
-    let mut found = Vec::new();
-    for entry in listed.into_iter().flatten().flatten() {
-        let path = format!("{}/{}", ledger::FOLDER, entry.file_name().to_string_lossy());
-        let is_known = committed.iter().any(|(known, _)| *known == path);
-        if is_known || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            continue;
-        }
-        let file = entry.path();
-        let bytes = files::read_bounded(&file, ledger::most_bytes(&path))?;
-        found.extend(bytes.map(|bytes| (file, bytes)));
-    }
-    Ok(found)
 }
 
 /// Ledger paths that are too many in the index, and entries that should be there.
