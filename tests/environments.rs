@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::harness::{Run, TestRepo, everything_below, output};
+use crate::harness::{Run, TestRepo, everything_below, output, pid_in};
 
 const GOALS: &str = "  - {id: a, description: a, check: test -e a, weight: 5}
   - {id: b, description: b, check: test -e b, weight: 5}
@@ -255,6 +255,41 @@ fn what_is_ignored_where_a_sparse_checkout_leaves_a_folder_out_stays_after_an_un
     }
 }
 
+#[test]
+fn an_undo_leaves_in_the_tree_what_was_there_though_a_sparse_checkout_leaves_it_out() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 2), ("never", 1)]).with_out();
+    for name in ["a", "in/file", "out/file"] {
+        repo.write(name, "text\n");
+    }
+    repo.commit_all("files");
+    sh(&repo, "git sparse-checkout set --cone in");
+    repo.write("out/mine", "mine\n");
+    sh(&repo, "git add --sparse out/mine; git commit -qm mine");
+    repo.cycle("mkdir -p out; touch b out/kept").expect(0);
+    let is_as_before = |what: &str| {
+        assert_eq!(repo.read("out/mine"), "mine\n", "{what}");
+        assert!(repo.has("out/kept") && repo.has("a"), "{what}");
+        assert!(!repo.has("out/file"), "{what}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+    };
+    for agent in [
+        "rm a out/mine; echo >out/kept",
+        "rm a .git/index; git add -A; git commit -qm evil",
+    ] {
+        repo.cycle(agent).expect(0);
+        assert_eq!(repo.each("result").last().unwrap(), "regressed", "{agent}");
+        is_as_before(agent);
+    }
+    repo.agent_does(&["rm a; echo >out/mine; echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let mut child = repo.spawn_run(&[]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    repo.cycle("true").expect(0);
+    assert!(repo.each("result").contains(&"interrupted".to_owned()));
+    is_as_before("a crash");
+}
+
 /// E-05: what libgit2 does not read is refused before anything is written.
 #[test]
 fn formats_that_cannot_be_read_are_refused_and_left_alone() {
@@ -293,6 +328,46 @@ fn formats_that_cannot_be_read_are_refused_and_left_alone() {
         assert_eq!(repo.calls(), 0, "{what}");
         assert_eq!(everything_below(&other), before, "{what}");
     }
+}
+
+#[test]
+fn a_file_is_committed_though_git_would_write_it_otherwise() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    for setting in ["core.autocrlf", "core.safecrlf"] {
+        repo.git(&["config", setting, "true"]);
+    }
+    repo.cycle("echo a >a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.git(&["show", "HEAD:a"]), "a");
+}
+
+#[test]
+fn a_cycle_is_undone_where_what_a_partial_clone_leaves_out_is_elsewhere() {
+    let repo = repository();
+    repo.write("out/file", "0\n");
+    repo.commit_all("another");
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let clone = repo.out("clone");
+    let at = clone.to_str().unwrap();
+    let url = format!("file://{}", repo.root().display());
+    repo.git(&[
+        "clone",
+        "--quiet",
+        "--filter=blob:none",
+        "--sparse",
+        &url,
+        at,
+    ]);
+    for (name, value) in [("user.name", "n"), ("user.email", "n")] {
+        repo.git(&["-C", at, "config", name, value]);
+    }
+    let agent = format!("--agent=echo more >>{at}/more");
+    repo.evolve(&["-C", at, "work", "add", "say more"])
+        .expect(0);
+    repo.evolve(&["-C", at, "--max-cycles=1", &agent]).expect(0);
+    let run = repo.evolve(&["-C", at, "undo", "1"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(!clone.join("more").exists());
 }
 
 /// E-04: what is not there is not fetched for, and not needed.

@@ -22,6 +22,44 @@ fn repository() -> TestRepo {
     repo
 }
 
+#[test]
+fn attributes_that_make_something_else_of_the_ledger_are_refused_with_the_way_out() {
+    for (attributes, shown) in [
+        (
+            "*.jsonl filter=lfs diff=lfs -text",
+            "filter=lfs for .agents/evolve/cycle-history.jsonl",
+        ),
+        (
+            "*.md working-tree-encoding=UTF-16",
+            "working-tree-encoding=UTF-16 for .agents/evolve/session-summary.md",
+        ),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write(".gitattributes", &format!("{attributes}\n"));
+        repo.commit_all("attributes");
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&[]).expect(3);
+        assert!(run.stderr.contains(shown), "{}", run.stderr);
+        assert_eq!(repo.calls(), 0);
+        let told = repo.evolve(&["doctor", "--agent=true"]).expect(10).stdout;
+        assert!(told.contains(shown), "{told}");
+        let lines = run
+            .stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "));
+        let lines: Vec<&str> = lines.collect();
+        repo.write(
+            ".gitattributes",
+            &format!("{attributes}\n{}\n", lines.join("\n")),
+        );
+        repo.commit_all("except evolve's own");
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved"]);
+        repo.git(&["update-index", "--refresh"]);
+        assert_eq!(repo.status(), Vec::<String>::new());
+    }
+}
+
 /// What an agent adds to the filter, while a file is there that says that it may.
 const PLANT: &str = r#"
 cat >parts/two <<'P'

@@ -365,6 +365,20 @@ fn an_operation_in_progress_is_refused_with_the_way_out() {
     error: a revert is in progress here
     hint: finish it with `git revert --continue`, or end it with `git revert --abort`
     "#);
+    // Between two of its commits.
+    let committed = "git commit --allow-empty -qm a";
+    assert_snapshot!(
+        state_is_refused(&format!("git revert --no-edit HEAD~1 HEAD; git add f; {committed}")),
+        @r#"
+    error: a revert is in progress here
+    hint: finish it with `git revert --continue`, or end it with `git revert --abort`
+    "#);
+    assert_snapshot!(
+        state_is_refused(&format!("git cherry-pick other main~1; git add f; {committed}")),
+        @r#"
+    error: a cherry-pick is in progress here
+    hint: finish it with `git cherry-pick --continue`, or end it with `git cherry-pick --abort`
+    "#);
     assert_snapshot!(state_is_refused("git bisect start && git bisect bad"), @r#"
     error: a bisect is in progress here
     hint: end it with `git bisect reset`

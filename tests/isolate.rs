@@ -45,6 +45,16 @@ fn cycle(repo: &TestRepo, script: &str) -> Run {
     repo.run(&["--isolate", "--max-cycles=1"])
 }
 
+#[test]
+fn refs_that_the_users_settings_hide_from_others_are_taken_over() {
+    for hidden in ["transfer.hideRefs", "uploadpack.hideRefs"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.git(&["config", "--global", hidden, "refs/evolve"]);
+        cycle(&repo, "touch a").expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{hidden}");
+    }
+}
+
 /// What of the user's nobody may touch: files, staged entries, settings, hooks, and refs but the one that is worked on.
 #[derive(Debug, PartialEq)]
 struct Theirs {

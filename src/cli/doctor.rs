@@ -15,6 +15,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
+use crate::effects::workspace::Workspace;
 use crate::effects::{lock, stop};
 use crate::error::{Error, Kind, Result, Spot};
 use crate::model::agent::Entry;
@@ -150,7 +151,7 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
     RepositorySeen {
         root: repo.root.display().to_string(),
         branch: branch.as_deref().map(exact::shown),
-        refused: repo.ready_head().err(),
+        refused: (repo.ready_head().err()).or_else(|| Workspace { repo }.refuse_converted().err()),
         unsettled: unsettled.map(|journal| journal.cycle),
         is_worked_in,
         holder: holder.map(|holder| (holder.pid, holder.since)),

@@ -33,8 +33,8 @@ pub use settings::Settings;
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
 /// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere. What is derived from
 /// objects is not asked: it can say of them what it likes. Of a path that a sparse index leaves out `git status` says nothing, so
-/// that git is to see the whole index.
-const HARDENING: [&str; 12] = [
+/// that git is to see the whole index. That line ends are not what they will be is no reason not to commit a file.
+const HARDENING: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -47,6 +47,7 @@ const HARDENING: [&str; 12] = [
     "core.commitGraph=false",
     "core.multiPackIndex=false",
     "index.sparse=false",
+    "core.safecrlf=false",
 ];
 
 /// What keeps it from asking, opening and being told otherwise.

@@ -14,7 +14,7 @@ use crate::effects::quarantine::{self, Quarantine};
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot, lfs};
 use crate::effects::workspace::{Edited, Settled, Start, Stock, Workspace};
-use crate::effects::{mirror, pipes};
+use crate::effects::{mirror, pipes, program};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
 use crate::model::output;
@@ -233,10 +233,13 @@ impl Isolation {
             wanted.insert(0, name);
         }
         let refs = wanted.iter().map(|name| format!("+{name}:{name}").into());
+        let mut told = OsString::from("--upload-pack=");
+        told.push(text::shell_word(program::git().as_bytes()));
+        told.push(TELLING_ALL);
         let arguments: Vec<OsString> = TAKE_OVER
             .iter()
             .map(OsString::from)
-            .chain([self.slot.root.clone().into_os_string()])
+            .chain([told, self.slot.root.clone().into_os_string()])
             .chain(refs)
             .collect();
         self.user.git.run(&arguments)?;
@@ -335,6 +338,9 @@ const AGENTS: &str = "agent";
 
 /// The ref that holds the commit which the slot is on.
 const BORROWED: &str = "refs/evolve/slot";
+
+/// How the slot's git tells of its refs: also of those that the user's own settings hide from who fetches.
+const TELLING_ALL: &str = " -c transfer.hideRefs=!refs -c uploadpack.hideRefs=!refs upload-pack";
 
 /// How commits are fetched from a slot: nothing but the refs named, with every object looked at.
 const TAKE_OVER: [&str; 12] = [

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use git2::{ErrorCode, Repository};
+use git2::{AttrCheckFlags, AttrValue, ErrorCode, Repository};
 
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
@@ -135,6 +135,19 @@ impl Repo {
         })
     }
 
+    /// Returns what the attribute of a path says, if anything does: its value, or that it is set.
+    pub fn attribute(&self, path: &str, name: &str) -> Option<String> {
+        let value = self
+            .inner
+            .get_attr_bytes(path.as_ref(), name, AttrCheckFlags::FILE_THEN_INDEX);
+        match AttrValue::from_bytes(value.ok()?) {
+            AttrValue::True => Some("true".to_owned()),
+            AttrValue::Bytes(value) => Some(String::from_utf8_lossy(value).into_owned()),
+            AttrValue::String(value) => Some(value.to_owned()),
+            AttrValue::False | AttrValue::Unspecified => None,
+        }
+    }
+
     /// Returns the places of this repository.
     pub fn own_places(&self) -> Places {
         Places {
@@ -235,7 +248,7 @@ impl Repo {
     }
 
     fn refuse_in_progress(&self) -> Result<()> {
-        match in_progress(self.inner.state()) {
+        match in_progress(self.state()) {
             Some((what, way_out)) => {
                 Err(Error::unsafe_repo(format!("{what} is in progress here")).hint(way_out))
             }

@@ -151,6 +151,11 @@ impl Workspace<'_> {
         status::refuse_conflicts(self.repo)
     }
 
+    /// Refuses attributes by which git would make something else of the ledger's files (exit 3).
+    pub fn refuse_converted(&self) -> Result<()> {
+        status::refuse_converted(self.repo)
+    }
+
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, (session, cycle): (&str, u64), way_out: WayOut) -> Result<Start> {
         let mut folders = self.look_through()?;

@@ -128,7 +128,9 @@ pub async fn enter(
         return Ok(ControlFlow::Break(ending));
     }
     repo.ready_head()?;
-    Workspace { repo: &repo }.refuse_conflicts()?;
+    let workspace = Workspace { repo: &repo };
+    workspace.refuse_conflicts()?;
+    workspace.refuse_converted()?;
     Ok(ControlFlow::Continue(Entered {
         id,
         started,

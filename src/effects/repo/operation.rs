@@ -45,7 +45,32 @@ const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
 /// The most bytes of that.
 const NAME: u64 = 64 << 10;
 
+/// Where a cherry-pick or a revert of several commits notes those that are left.
+const TODO: &str = "sequencer/todo";
+/// The most bytes of that: some ten thousand commits.
+const COMMITS: u64 = 1 << 20;
+
 impl Repo {
+    /// Returns which operation is in progress. Of a sequence, one is between two of its commits, too.
+    pub(super) fn state(&self) -> RepositoryState {
+        match self.inner.state() {
+            RepositoryState::Clean => self.sequence(),
+            state => state,
+        }
+    }
+
+    fn sequence(&self) -> RepositoryState {
+        let todo = self.inner.path().join(TODO);
+        match files::read_text(&todo, COMMITS)
+            .as_deref()
+            .map(str::trim_start)
+        {
+            Ok(text) if text.starts_with("revert") => RepositoryState::RevertSequence,
+            Ok(text) if !text.is_empty() => RepositoryState::CherryPickSequence,
+            Ok(_) | Err(_) => RepositoryState::Clean,
+        }
+    }
+
     /// Says whether a rebase in progress in this working tree will move a branch when it is done. HEAD is detached until then; it
     /// fails where somebody else moved the branch, and one that is aborted puts the branch back on where it was.
     pub fn is_rebased(&self, branch: &str) -> bool {
@@ -57,7 +82,7 @@ impl Repo {
     /// Ends a merge, rebase, cherry-pick or bisect that was left in progress, with what git notes for it but refs that were there;
     /// says which it was. It can be done again wherever it was cut short.
     pub fn end_operation(&self, was_there: &dyn Fn(&str) -> bool) -> Result<Option<&'static str>> {
-        let state = self.inner.state();
+        let state = self.state();
         let Some((what, _)) = in_progress(state) else {
             return Ok(None);
         };

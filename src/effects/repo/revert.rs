@@ -38,14 +38,20 @@ impl Repo {
             let commits = self.in_the_way((now, change), &paths)?;
             return Ok(Without::Changed(paths, commits));
         }
-        let without = index
-            .write_tree_to(&self.inner)
-            .map_err(broken("store a tree"))?
-            .to_string();
+        let without = self.write_tree(&mut index)?;
         Ok(match without == tree {
             true => Without::Nothing,
             false => Without::Tree(without),
         })
+    }
+
+    /// Stores what an index holds as a tree; of a partial clone, also where what it names is elsewhere.
+    fn write_tree(&self, index: &mut Index) -> Result<String> {
+        if self.is_partial() {
+            git2::opts::strict_object_creation(false);
+        }
+        let tree = index.write_tree_to(&self.inner);
+        Ok(tree.map_err(broken("store a tree"))?.to_string())
     }
 
     /// Returns the paths that the change and somebody after it changed, and of which git would keep both sides' lines
@@ -105,8 +111,7 @@ impl Repo {
         if without.has_conflicts() {
             return Ok(true);
         }
-        let without = without.write_tree_to(&self.inner);
-        let without = without.map_err(broken("store a tree"))?.to_string();
+        let without = self.write_tree(&mut without)?;
         let ledger = self.ledger_files(&before)?;
         let tree = self.with_ledger(&tree, &ledger)?;
         Ok(self

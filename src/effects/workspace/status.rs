@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::ledger::{FOLDER, QUEUE, is_ledger_path};
+use crate::model::ledger::{BASELINE, FOLDER, HISTORY, QUEUE, SUMMARY, is_ledger_path};
 use crate::model::text;
 
 /// How many files with conflicts are named.
@@ -98,6 +98,25 @@ pub fn refuse_conflicts(repo: &Repo) -> Result<()> {
     .hint(format!(
         "keep this branch's: `git restore --source=HEAD --staged --worktree {}`, and commit the rest; or take the merge back: `git reset --merge`",
         places.join(" ")
+    )))
+}
+
+/// Refuses attributes by which git would make something else of the ledger's files (exit 3): they are committed as they are, so that
+/// they would look changed for ever, be committed as something else by a person, or not be checked out at all where a filter fails.
+pub fn refuse_converted(repo: &Repo) -> Result<()> {
+    const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
+    let files = [HISTORY, BASELINE, SUMMARY, QUEUE].into_iter();
+    let mut asked = files.flat_map(|file| CONVERTING.map(|name| (file, name)));
+    let found = asked.find_map(|(file, name)| Some((file, name, repo.attribute(file, name)?)));
+    let Some((file, name, value)) = found else {
+        return Ok(());
+    };
+    Err(Error::unsafe_repo(format!(
+        "git's attributes make something else of evolve's own files: {name}={} for {file}",
+        text::clean_line(&value)
+    ))
+    .hint(format!(
+        "except them, in lines at the end of the file that says so (`.gitattributes`, `.git/info/attributes`), and commit that:\n  {FOLDER}/** -filter -working-tree-encoding\n  {QUEUE} -filter -working-tree-encoding"
     )))
 }
 

@@ -144,7 +144,12 @@ impl Workspace<'_> {
         notes.extend(note_removed(start, &removed));
         self.reset_index(&self.repo.git, &ledger)?;
         if is_sparse {
-            self.reapply_sparse(&plan.undo)?;
+            // After a crash nobody knows what was there; what the agent had, was.
+            let is_known = start.whereabouts.is_some();
+            let written = content.iter();
+            let written = written.filter(|one| is_known || one.old.is_none());
+            let written = written.map(|one| one.path.as_slice()).collect();
+            self.take_out_again(start, &plan.undo, &written)?;
         }
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
@@ -171,33 +176,6 @@ impl Workspace<'_> {
         notes.extend(self.write_converted(start, &untouched, listed)?);
         notes.extend(self.note_spread(start, &plan.tip)?);
         Ok(Some(notes))
-    }
-
-    /// Takes out of the tree again what the agent's index had lost, was written to disk, and is left out by the checkout. The
-    /// ledger stays, wherever that draws its line.
-    pub(super) fn reapply_sparse(&self, undo: &str) -> Result<()> {
-        let root = &self.repo.root;
-        let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
-        let is_there = |(path, _): &&(String, Entry)| fs::symlink_metadata(root.join(path)).is_ok();
-        let there: Vec<_> = ledger.iter().filter(is_there).collect();
-        let git = self.repo.git.leaving_folders();
-        let _ = git.run(&["sparse-checkout", "reapply"]);
-        let mut paths = Vec::new();
-        for (path, entry) in there {
-            let file = root.join(path);
-            if fs::symlink_metadata(&file).is_err() {
-                files::replace(&file, &self.repo.blob(&entry.id)?)?;
-            }
-            paths.push(path.as_bytes().to_vec());
-        }
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let arguments = ["update-index", "--no-skip-worktree", "-z", "--stdin"];
-        self.repo
-            .git
-            .run_with(&arguments, &ended(&paths))
-            .map(|_| ())
     }
 
     /// Moves away what only an undone `.gitignore` had ignored: left in place it would be taken for the user's.

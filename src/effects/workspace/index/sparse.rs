@@ -1,9 +1,13 @@
-//! A sparse checkout that an agent made to hold less: a missing file that git was told to leave out is no change to it.
+//! What a sparse checkout holds: one that an agent made to hold less, where a missing file that git was told to leave out is no change
+//! to it, and what an undo writes that it leaves out.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
+use super::restat::LISTING;
+use crate::effects::files;
 use crate::effects::git::may_refuse;
 use crate::effects::workspace::{Start, Workspace, ended, some_of};
 use crate::error::Result;
@@ -39,15 +43,74 @@ impl Workspace<'_> {
         if gone.is_empty() || !self.is_sparse() {
             return Ok(None);
         }
-        self.set_flags(&["--no-skip-worktree"], &gone)?;
-        // Writes over nothing. What is not brought in is a change that git sees, now that it looks.
-        let check_out = ["checkout-index", "--index", "-z", "--stdin"];
-        may_refuse(self.repo.git.run_with(&check_out, &ended(&gone)))?;
+        self.hold_again(&gone)?;
         let names = gone.iter().map(|path| String::from_utf8_lossy(path));
         let names: Vec<String> = names.map(|name| name.into_owned()).collect();
         Ok(Some(format!(
             "files that were taken out of the sparse checkout are checked out again: {}",
             some_of(&names)
         )))
+    }
+
+    /// Takes what an undo has `written` out of the tree again as far as the checkout leaves it out: the agent's index may have lost that.
+    /// What was there when the cycle began stays, and so do the ledger and all that was not written, wherever the patterns draw
+    /// their line.
+    pub(in crate::effects::workspace) fn take_out_again(
+        &self,
+        start: &Start,
+        undo: &str,
+        written: &HashSet<&[u8]>,
+    ) -> Result<()> {
+        let git = &self.repo.git;
+        let is_there = |path: &[u8]| {
+            let file = self.repo.root.join(OsStr::from_bytes(path));
+            fs::symlink_metadata(file).is_ok()
+        };
+        let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
+        let ledger = ledger.into_iter();
+        let records: Vec<_> = ledger.filter(|one| is_there(one.0.as_bytes())).collect();
+        let listed = git.run(&LISTING)?;
+        let whereabouts = start.whereabouts.as_ref();
+        let mut place_of = whereabouts.map(|all| all.places_in_turn());
+        let mut staying = Vec::new();
+        for line in listed.split(|byte| *byte == 0) {
+            let tab = line.iter().position(|byte| *byte == b'\t');
+            let Some(tab) = tab.filter(|_| matches!(line.first(), Some(b'H' | b'h'))) else {
+                continue;
+            };
+            let path = &line[tab + 1..];
+            let was_there = place_of.as_mut().is_some_and(|of| of(path).is_some());
+            let stays = was_there || !written.contains(path);
+            if stays && !is_ledger_path(path) && is_there(path) {
+                staying.push(path.to_vec());
+            }
+        }
+        let _ = git.leaving_folders().run(&["sparse-checkout", "reapply"]);
+        staying.retain(|path| !is_there(path));
+        if !staying.is_empty() {
+            self.hold_again(&staying)?;
+        }
+        for (path, entry) in &records {
+            if !is_there(path.as_bytes()) {
+                files::replace(&self.repo.root.join(path), &self.repo.blob(&entry.id)?)?;
+            }
+        }
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|(path, _)| path.into_bytes())
+            .collect();
+        if records.is_empty() {
+            return Ok(());
+        }
+        let arguments = ["update-index", "--no-skip-worktree", "-z", "--stdin"];
+        git.run_with(&arguments, &ended(&records)).map(|_| ())
+    }
+
+    /// Checks out files that are gone and marked as left out in the index.
+    fn hold_again(&self, gone: &[Vec<u8>]) -> Result<()> {
+        self.set_flags(&["--no-skip-worktree"], gone)?;
+        // Writes over nothing. What is not brought in is a change that git sees, now that it looks.
+        let check_out = ["checkout-index", "--index", "-z", "--stdin"];
+        may_refuse(self.repo.git.run_with(&check_out, &ended(gone))).map(|_| ())
     }
 }

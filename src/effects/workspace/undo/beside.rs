@@ -87,7 +87,11 @@ impl Workspace<'_> {
         self.put_back_changed(&Changed::of_root(&self.repo.git, &status.dirty), quarantine)?;
         self.put_back_inside(quarantine)?;
         if self.is_sparse() {
-            self.reapply_sparse(&self.repo.ready_head()?.1)?;
+            let written = attributes.iter().chain(&status.dirty);
+            // After a crash nobody knows what was not there.
+            let written = written.filter(|_| start.whereabouts.is_some());
+            let written = written.map(Vec::as_slice).collect();
+            self.take_out_again(start, &self.repo.ready_head()?.1, &written)?;
         }
         beside.names = names;
         beside.left = self.dirty_files()?;
