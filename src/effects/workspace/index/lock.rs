@@ -306,8 +306,51 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::write(&path, "theirs").unwrap();
         assert!(!index.publish().unwrap());
+        assert!(index.file().exists());
         drop(index);
+        assert!(!folder.path().join(".git").join(ASIDE).exists());
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn the_lock_of_a_git_that_ends_soon_is_waited_for() {
+        let (folder, repo) = repository();
+        let path = folder.path().join(".git/index.lock");
+        fs::write(&path, "").unwrap();
+        let theirs = path.clone();
+        let ending = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(300));
+            fs::remove_file(theirs).unwrap();
+        });
+        let taken = LockedIndex::take(&repo).unwrap();
+        assert!(taken.is_ok_and(|index| index.lock.is_held()));
+        ending.join().unwrap();
+    }
+
+    #[test]
+    fn where_no_lock_can_be_made_and_where_the_index_cannot_be_read_is_an_error() {
+        let (folder, repo) = repository();
+        let index = folder.path().join(".git/index");
+        fs::remove_file(&index).unwrap();
+        fs::create_dir(&index).unwrap();
+        let error = LockedIndex::take(&repo).err().unwrap();
+        assert!(error.message.contains("copy"), "{error:?}");
+        assert!(!folder.path().join(".git/index.lock").exists());
+        fs::remove_dir(&index).unwrap();
+        std::os::unix::fs::symlink("/proc/version", &index).unwrap();
+        let error = LockedIndex::take(&repo).err().unwrap();
+        assert!(error.message.contains("create"), "{error:?}");
+    }
+
+    #[test]
+    fn an_index_that_is_not_there_yet_is_locked_and_written() {
+        let (folder, repo) = repository();
+        fs::remove_file(folder.path().join(".git/index")).unwrap();
+        let index = Workspace { repo: &repo }.lock_index().unwrap();
+        add(index.git(), "ours");
+        assert!(index.publish().unwrap());
+        drop(index);
+        assert_eq!(staged(&repo), "ours ");
     }
 
     #[test]
