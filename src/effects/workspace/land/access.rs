@@ -112,20 +112,42 @@ mod tests {
         let all = tempfile::tempdir().unwrap();
         let folder = all.path().join("shared");
         std::fs::create_dir(&folder).unwrap();
-        let given = list(&[
-            (OWNER, 7, 0),
-            (0x02, 7, 1),
-            (GROUP, 5, 0),
-            (MASK, 7, 0),
-            (OTHERS, 0, 0),
-        ]);
+        let of = |owner: u16, mask: u16| {
+            let mut entries = vec![(OWNER, owner, u32::MAX)];
+            entries.extend((1..=200).map(|user| (0x02, 7, user)));
+            entries.extend([(GROUP, 5, u32::MAX), (MASK, mask, u32::MAX)]);
+            entries.push((OTHERS, 0, u32::MAX));
+            list(&entries)
+        };
+        let given = of(7, 7);
         rustix::fs::setxattr(&folder, DEFAULT, &given, XattrFlags::empty()).unwrap();
         let [made, ready] = [folder.join("made"), all.path().join("ready")];
         for file in [&made, &ready] {
             std::fs::write(file, "text").unwrap();
         }
         inherit(&folder, &ready, 0o666);
-        assert!(list_of(&made, OWN).is_some_and(|list| !list.is_empty()));
+        assert_eq!(list_of(&made, OWN), Some(of(6, 6)));
         assert_eq!(list_of(&ready, OWN), list_of(&made, OWN));
+    }
+
+    #[test]
+    fn a_file_has_the_group_of_a_folder_that_gives_its_group_to_all_and_of_no_other() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+
+        let all = tempfile::tempdir().unwrap();
+        let own = all.path().metadata().unwrap().gid();
+        let folder = all.path().join("shared");
+        std::fs::create_dir(&folder).unwrap();
+        // Who may not give a folder away has no other group to tell by.
+        let is_given = chown(&folder, None, Some(own + 1)).is_ok();
+        let given = folder.metadata().unwrap().gid();
+        assert_eq!(given != own, is_given);
+        for (mode, group) in [(0o755, own), (0o2755, given)] {
+            let ready = all.path().join(format!("{mode:o}"));
+            std::fs::write(&ready, "text").unwrap();
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+            inherit(&folder, &ready, 0o666);
+            assert_eq!(ready.metadata().unwrap().gid(), group);
+        }
     }
 }
