@@ -470,6 +470,36 @@ fn a_record_that_a_crash_cut_short_is_completed_once() {
 }
 
 #[test]
+fn a_record_is_not_recorded_anew_that_the_commit_of_its_cycle_or_one_with_a_later_record_brought() {
+    let own = "evolve: cycle 1 — a improved\n\nEvolve-Cycle: 1\nEvolve-Result: improved";
+    for (has_later, message) in [(false, own), (true, "squashed")] {
+        let repo = repo();
+        crash_after(&repo, "touch a; git add a; git commit -qm a");
+        let mut recording = journal(&repo);
+        recording["phase"] = "recording".into();
+        recording["record"]["result"] = "improved".into();
+        recording["record"]["commit_sha"] = repo.head().into();
+        recording["record"]["reason"] = Value::Null;
+        let mut later = recording["record"].clone();
+        later["cycle"] = 2.into();
+        let mut lines = format!("{}\n", recording["record"]);
+        if has_later {
+            lines.push_str(&format!("{later}\n"));
+        }
+        repo.write(".agents/evolve/cycle-history.jsonl", &lines);
+        repo.git(&["add", "-f", ".agents"]);
+        repo.git(&["commit", "-qm", message]);
+        write_journal(&repo, &recording);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let history = repo.read(".agents/evolve/cycle-history.jsonl");
+        assert!(history.starts_with(&lines), "{message}: {history}");
+        assert!(!history.contains("recorded anew"), "{message}: {history}");
+        assert_eq!(repo.records().len(), lines.lines().count() + 1, "{message}");
+        assert_sound(&repo);
+    }
+}
+
+#[test]
 fn what_a_start_had_settled_that_died_while_it_recorded_that_is_recorded_once() {
     let repo = repo();
     let start = repo.head();
