@@ -1181,3 +1181,24 @@ fn a_merge_that_somebody_began_meanwhile_is_named_as_what_keeps_a_change_from_th
         run.stdout
     );
 }
+
+#[test]
+fn a_folder_that_was_shut_meanwhile_is_named_as_what_keeps_a_change_from_the_branch() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("shut/file", "old\n");
+    repo.commit_all("more");
+    let repo = repo.by_normal_user();
+    let (shut, head) = (repo.path("shut"), repo.head());
+    let script = format!(
+        "touch a; echo new >shut/file; chmod 555 '{}'",
+        shut.display()
+    );
+    let run = cycle(&repo, &script).expect(11);
+    let said =
+        "the change is good, but the folders of these files may not be written to: shut/file;";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    assert_eq!(repo.content("HEAD"), repo.content(&head));
+    assert_eq!(repo.read("shut/file"), "old\n");
+    assert!(!repo.has("a"));
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o755)).unwrap();
+}
