@@ -118,12 +118,7 @@ fn keep_unknown(
 }
 
 fn clear(folder: &Path) -> Result<()> {
-    match files::remove_all(folder) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => {
-            Err(Error::io("remove", folder, cause))
-        }
-        _ => Ok(()),
-    }
+    files::remove_all(folder).map_err(|cause| Error::io("remove", folder, cause))
 }
 
 impl<'a> Placing<'a> {
@@ -364,8 +359,8 @@ impl<'a> Placing<'a> {
     /// Moves a file aside that the change removes.
     fn take_away(&self, one: &Difference) -> Result<Moved> {
         let (target, (_, aside)) = (self.target(&one.path), self.stood(one));
-        let is_file = fs::symlink_metadata(&target).is_ok_and(|meta| !meta.is_dir());
-        if !is_file || !is_beneath(&self.workspace.repo.root, &one.path) {
+        let is_folder = fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_dir());
+        if is_folder || !is_beneath(&self.workspace.repo.root, &one.path) {
             return Ok(Moved::Nothing);
         }
         files::make_folder(aside.parent().unwrap_or(&aside))?;
@@ -457,7 +452,7 @@ impl<'a> Placing<'a> {
     fn give_back(&self, one: &Difference, ours: Option<Identity>) -> bool {
         let (target, (_, stood)) = (self.target(&one.path), self.stood(one));
         let is_ours = ours.is_some() && identity(&target) == ours;
-        if ours.is_none() || !is_ours {
+        if !is_ours {
             let _ = fs::create_dir_all(target.parent().unwrap_or(&target));
             return place(&stood, &target).is_ok();
         }

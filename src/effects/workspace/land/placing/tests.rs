@@ -117,20 +117,26 @@ fn what_somebody_saved_meanwhile_stays_whatever_the_change_makes_of_it() {
     assert!(quarantine.notes().next().is_none());
 }
 
-#[test]
-fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system() {
+/// Moves a yard's git directory to another file system, if there is one.
+fn move_git_dir(yard: &mut Yard) -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let elsewhere = match memory.is_dir() {
         true => tempfile::tempdir_in(memory).unwrap(),
         false => tempfile::tempdir().unwrap(),
     };
-    let mut yard = yard();
-    let git_dir = elsewhere.path().join("git");
     let mut sh = Command::new("sh");
     sh.args(["-ec", "mv .git \"$0\"; echo \"gitdir: $0\" >.git"]);
-    sh.arg(&git_dir).current_dir(yard.file(""));
+    sh.arg(elsewhere.path().join("git"))
+        .current_dir(yard.file(""));
     assert!(sh.status().unwrap().success());
     yard.repo = crate::effects::repo::Repo::discover(&yard.file("")).unwrap();
+    elsewhere
+}
+
+#[test]
+fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system() {
+    let mut yard = yard();
+    let _elsewhere = move_git_dir(&mut yard);
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
     let content = workspace.landed_content(&yard.landing).unwrap();
@@ -148,6 +154,34 @@ fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system()
     }
     assert_eq!(yard.read("new").as_deref(), Some("theirs\n"));
     assert!(quarantine.notes().next().is_none());
+}
+
+#[test]
+fn what_is_called_as_a_file_on_its_way_to_another_file_system_is_not_written_over() {
+    let mut yard = yard();
+    let elsewhere = move_git_dir(&mut yard);
+    let device = |path: &Path| path.metadata().unwrap().dev();
+    if device(elsewhere.path()) == device(yard.all.path()) {
+        return;
+    }
+    for end in ON_THE_WAY {
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let workspace = Workspace { repo: &yard.repo };
+        let content = workspace.landed_content(&yard.landing).unwrap();
+        let commits = (&*yard.landing.from, &*yard.landing.to);
+        let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+        let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
+        let mine = beside(&yard.file("edited"), end);
+        fs::write(&mine, "mine\n").unwrap();
+        placing.carry_out(&mut quarantine).unwrap_err();
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine\n");
+        assert_eq!(yard.read("edited").as_deref(), Some("old\n"));
+        fs::remove_file(&mine).unwrap();
+        yard.repo
+            .git
+            .run(&["reset", "-q", "--hard", &yard.landing.from])
+            .unwrap();
+    }
 }
 
 #[test]
@@ -190,9 +224,12 @@ fn while_another_git_holds_the_index_or_has_staged_something_else_nothing_begins
     fs::write(yard.file("edited"), "staged\n").unwrap();
     yard.repo.git.run(&["add", "edited"]).unwrap();
     assert!(matches!(begin(), Err(Hindrance::Files(paths)) if paths == ["edited"]));
+    let folder = yard.repo.git_dir().join(FOLDER);
+    assert!(!folder.exists());
     fs::write(yard.file(".git/index.lock"), "").unwrap();
     assert!(matches!(begin(), Err(Hindrance::Locked(_))));
     assert!(yard.file(".git/index.lock").exists());
+    assert!(!folder.exists());
 }
 
 #[test]
@@ -263,4 +300,169 @@ fn what_somebody_stages_who_removed_the_lock_stays_staged() {
     let staged = yard.repo.git.run(&["show", ":edited"]).unwrap();
     assert_eq!(staged, b"staged\n");
     assert_eq!(yard.read("edited").as_deref(), Some("staged\n"));
+}
+
+#[test]
+fn what_only_one_side_of_a_merge_has_of_a_file_that_the_other_removed_is_in_the_way() {
+    let yard = yard();
+    let blob = |text: &str| {
+        let said = yard
+            .repo
+            .git
+            .run_with(&["hash-object", "-w", "--stdin"], text.as_bytes());
+        String::from_utf8(said.unwrap()).unwrap().trim().to_owned()
+    };
+    let (old, mine) = (blob("old\n"), blob("mine\n"));
+    let zero = "0".repeat(40);
+    let entries = format!("0 {zero}\tedited\0100644 {old} 1\tedited\0100644 {mine} 2\tedited\0");
+    let arguments = ["update-index", "-z", "--index-info"];
+    let made = yard.repo.git.run_with(&arguments, entries.as_bytes());
+    made.unwrap();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let workspace = Workspace { repo: &yard.repo };
+    let content = workspace.landed_content(&yard.landing).unwrap();
+    let commits = (&*yard.landing.from, &*yard.landing.to);
+    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    assert!(matches!(begun, Err(Hindrance::Files(paths)) if paths == ["edited"]));
+}
+
+#[test]
+fn a_file_that_somebody_removed_already_is_gone_and_one_behind_a_link_that_leads_elsewhere_stays() {
+    let yard = yard();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let elsewhere = yard.all.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("gone"), "old\n").unwrap();
+    let stayed = yard.place(&mut quarantine, |yard| {
+        fs::remove_file(yard.file("gone")).unwrap();
+        fs::remove_dir_all(yard.file("other")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, yard.file("other")).unwrap();
+    });
+    assert!(stayed.is_empty());
+    let text = fs::read_to_string(elsewhere.join("gone")).unwrap();
+    assert_eq!(text, "old\n");
+}
+
+#[test]
+fn no_folder_is_made_behind_a_link_that_leads_elsewhere_and_one_that_is_there_is_kept() {
+    let change = "mkdir -p a/b; echo theirs >a/b/new; echo theirs >other/new";
+    let yard = Yard::new(&[("other/old", "old\n")], change);
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let elsewhere = yard.all.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let stayed = yard.place(&mut quarantine, |yard| {
+        std::os::unix::fs::symlink(&elsewhere, yard.file("a")).unwrap();
+    });
+    assert_eq!(stayed, ["a/b/new"]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert_eq!(yard.read("other/new").as_deref(), Some("theirs\n"));
+}
+
+#[test]
+fn what_somebody_saved_twice_meanwhile_is_kept_both_times() {
+    let yard = yard();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let workspace = Workspace { repo: &yard.repo };
+    let content = workspace.landed_content(&yard.landing).unwrap();
+    let commits = (&*yard.landing.from, &*yard.landing.to);
+    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
+    let save = |text: &str| {
+        fs::write(yard.file("saving"), text).unwrap();
+        fs::rename(yard.file("saving"), yard.file("edited")).unwrap();
+    };
+    save("first\n");
+    let edited = placing.content.iter().find(|one| one.path == b"edited");
+    let edited = edited.unwrap();
+    let Ok(Moved::Displaced(ours)) = placing.put(edited) else {
+        panic!("the first version did not change places");
+    };
+    save("second\n");
+    assert!(!placing.judge((edited, ours), &mut quarantine).unwrap());
+    assert_eq!(yard.read("edited").as_deref(), Some("second\n"));
+    let [(name, kept)] = &quarantine.moved[..] else {
+        panic!("{:?}", quarantine.moved);
+    };
+    assert_eq!(name, "edited");
+    assert_eq!(fs::read_to_string(kept).unwrap(), "first\n");
+}
+
+#[test]
+fn a_list_of_the_folder_gives_a_program_what_it_takes_to_run_it_and_a_text_not() {
+    let change = "echo theirs >edited; echo theirs >program; chmod +x program";
+    let yard = Yard::new(&[("edited", "old\n")], change);
+    // All may do all that the mode of a new file allows.
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for kind in [0x01_u16, 0x04, 0x20] {
+        list.extend(kind.to_le_bytes());
+        list.extend([7, 0, 255, 255, 255, 255]);
+    }
+    let flags = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(yard.file(""), "system.posix_acl_default", &list, flags).unwrap();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    yard.place(&mut quarantine, |_| {});
+    let modes = ["edited", "program"].map(|path| yard.file(path).metadata().unwrap().mode());
+    assert_eq!(modes.map(|mode| mode & 0o777), [0o666, 0o777]);
+}
+
+#[test]
+fn what_cannot_be_moved_aside_or_is_not_ready_is_an_error_and_the_next_one_rescues_what_lies_there()
+{
+    for (path, is_there) in [("gone/gone", true), ("ready/new", false)] {
+        let yard = yard();
+        let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+        let workspace = Workspace { repo: &yard.repo };
+        let content = workspace.landed_content(&yard.landing).unwrap();
+        let commits = (&*yard.landing.from, &*yard.landing.to);
+        let begin = |quarantine: &mut Quarantine| {
+            Placing::begin(&workspace, commits, content.clone(), quarantine).unwrap()
+        };
+        let placing = begin(&mut quarantine).unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
+        let file = yard.repo.git_dir().join(FOLDER).join(path);
+        match is_there {
+            true => {
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, "hours of work\n").unwrap();
+            }
+            false => fs::remove_file(&file).unwrap(),
+        }
+        placing.carry_out(&mut quarantine).unwrap_err();
+        assert!(yard.repo.git_dir().join(FOLDER).exists());
+        assert!(!yard.file(".git/index.lock").exists());
+        assert_eq!(yard.file("gone").exists(), is_there);
+        assert!(quarantine.moved.is_empty());
+        // What is staged is in the way now, which is looked at only later.
+        let begun = begin(&mut quarantine);
+        assert!(matches!(begun, Ok(_) | Err(Hindrance::Files(_))));
+        let moved = quarantine.moved.iter().map(|(name, _)| &**name);
+        assert!(moved.eq(is_there.then_some("gone")));
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let yard = yard();
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    let workspace = Workspace { repo: &yard.repo };
+    let content = workspace.landed_content(&yard.landing).unwrap();
+    let commits = (&*yard.landing.from, &*yard.landing.to);
+    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
+    fs::rename(yard.file(""), yard.all.path().join("moved")).unwrap();
+    let error = placing.make_way(b"deep/new").unwrap_err();
+    assert!(error.message.contains("create"), "{error:?}");
+}
+
+#[test]
+fn a_submodule_that_comes_is_no_file_that_takes_a_place() {
+    let module = "git init -q module; git -C module -c user.name=u -c user.email=u commit -q --allow-empty -m m";
+    let yard = Yard::new(
+        &[("edited", "old\n")],
+        &format!("{module}; echo theirs >edited"),
+    );
+    let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
+    assert!(yard.place(&mut quarantine, |_| {}).is_empty());
+    assert_eq!(yard.read("edited").as_deref(), Some("theirs\n"));
+    assert!(yard.file("module/.git").exists());
+    assert!(quarantine.moved.is_empty());
 }
