@@ -485,6 +485,91 @@ mod tests {
     }
 
     #[test]
+    fn what_the_journal_inside_names_counts_if_it_is_one_of_the_same_session_and_place_and_goes_with_it()
+     {
+        let all = tempfile::tempdir().unwrap();
+        let [first, second] = ["first.journal", "second.journal"].map(|name| all.path().join(name));
+        let of = |outside: &Path| journal_file(&all.path().join("own"), Some(outside));
+        of(&first).write(&Journal::measuring("s", 1)).unwrap();
+        let told = read(&first).unwrap().unwrap();
+        let put = |path: &Path, journal: &Journal| {
+            fs::write(path, serde_json::to_string(journal).unwrap()).unwrap();
+        };
+        let found = || of(&second).read().unwrap().map(|journal| journal.cycle);
+        let mut farther = told.clone();
+        farther.cycle = 2;
+        put(&first, &farther);
+        assert_eq!(found(), Some(2));
+        let mut other = farther.clone();
+        other.session = "t".to_owned();
+        put(&first, &other);
+        assert_eq!(found(), Some(1));
+        other.session = told.session.clone();
+        other.place = "another place".to_owned();
+        put(&first, &other);
+        assert_eq!(found(), Some(1));
+        // Of the user's own files none is taken for one, and removed.
+        put(&first, &farther);
+        let file = all.path().join("first");
+        fs::copy(&first, &file).unwrap();
+        let mut naming = told.clone();
+        naming.outside = Some(file);
+        put(&of(&first).inside, &naming);
+        assert_eq!(found(), Some(1));
+
+        put(&of(&first).inside, &told);
+        let note = all.path().join("first.ended");
+        fs::write(&note, "").unwrap();
+        let later = of(&second);
+        assert_eq!(later.read().unwrap().map(|journal| journal.cycle), Some(2));
+        later.write(&Journal::measuring("u", 1)).unwrap();
+        assert!(!first.exists() && !note.exists());
+    }
+
+    #[test]
+    fn a_cycle_is_lost_that_is_unsettled_and_of_which_only_the_journal_outside_tells() {
+        let all = tempfile::tempdir().unwrap();
+        let outside = all.path().join("outside.journal");
+        let file = journal_file(&all.path().join("own"), Some(&outside));
+        let mut journal = Journal::measuring("s", 1);
+        for (phase, is_lost) in [(Phase::Measuring, false), (Phase::Agent, true)] {
+            journal.phase = phase;
+            file.write(&journal).unwrap();
+            assert_eq!(session(file.lost()), None, "{phase:?}");
+            fs::remove_file(&file.inside).unwrap();
+            assert_eq!(file.lost().unwrap().is_some(), is_lost, "{phase:?}");
+        }
+        let another = serde_json::to_string(&Journal::measuring("t", 1)).unwrap();
+        fs::write(&file.inside, another).unwrap();
+        assert_eq!(session(file.lost()).as_deref(), Some("s"));
+    }
+
+    #[test]
+    fn a_session_that_lives_is_refused_whatever_git_folder_lay_there_and_one_of_another_boot_is_not()
+     {
+        let all = tempfile::tempdir().unwrap();
+        let outside = all.path().join("outside.journal");
+        let file = journal_file(&all.path().join("own"), Some(&outside));
+        file.refuse_living().unwrap();
+        let mut living = std::process::Command::new("sleep")
+            .arg("300")
+            .spawn()
+            .unwrap();
+        let pid = living.id();
+        let mut journal = Journal::measuring("s", 1);
+        journal.writer = proc_table::start_time(pid).map(|started| (pid, started));
+        let refused = [proc_table::boot_id(), "another-boot".to_owned()].map(|boot| {
+            journal.place = format!("{boot} 1 1");
+            fs::write(&outside, serde_json::to_string(&journal).unwrap()).unwrap();
+            file.refuse_living()
+        });
+        living.kill().unwrap();
+        living.wait().unwrap();
+        assert!(matches!(&refused[0], Err(error) if error.kind == Kind::Locked));
+        assert!(refused[1].is_ok());
+    }
+
+    #[test]
     fn a_journal_is_of_the_git_folder_and_the_boot_that_it_names_and_of_any_if_it_names_none() {
         let all = tempfile::tempdir().unwrap();
         let places = |name: &str| {
