@@ -214,3 +214,29 @@ fn the_home_that_the_system_knows_of_is_looked_at_whatever_the_environment_says(
     let files = kill_files().expect("kill files");
     assert!(file.is_none_or(|file| files.contains(&file)), "{files:?}");
 }
+
+#[test]
+fn a_second_signal_waits_for_what_must_not_be_cut_off_and_neither_longer_nor_for_ever() {
+    let waited = || {
+        let begun = Instant::now();
+        Uncut::wait_for_all();
+        begun.elapsed()
+    };
+    // Other tests lock an index meanwhile, for moments.
+    let is_short = |time: Duration| time < UNCUT_LIMIT;
+    let held = Duration::from_millis(200);
+    let ends = (0..5).any(|_| {
+        let uncut = Uncut::begin();
+        let ending = thread::spawn(move || {
+            thread::sleep(held);
+            drop(uncut);
+        });
+        let time = waited();
+        ending.join().unwrap();
+        assert!(time > held / 2, "{time:?}");
+        is_short(time)
+    });
+    assert!(ends);
+    let _uncut = Uncut::begin();
+    assert!(!is_short(waited()));
+}
