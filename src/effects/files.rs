@@ -274,15 +274,19 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     if meta.len() > limit {
         return Err(too_large(meta.len()));
     }
-    let read = || {
+    let read = || -> std::io::Result<_> {
         let mut bytes = Vec::with_capacity(room_for(meta.len() + 1));
         let mut file = open_plain(path)?;
         (&mut file).take(limit + 1).read_to_end(&mut bytes)?;
         let length = file.metadata()?.len().max(bytes.len() as u64);
         Ok((bytes, length))
     };
-    let (bytes, length) = read().map_err(|cause: std::io::Error| Error::io("read", path, cause))?;
-    // It may have grown since it was looked at.
+    let (bytes, length) = match read() {
+        Ok(read) => read,
+        // It may be gone since it was looked at, and may have grown.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(Error::io("read", path, cause)),
+    };
     match bytes.len() as u64 > limit {
         true => Err(too_large(length)),
         false => Ok(Some(bytes)),
