@@ -181,7 +181,7 @@ impl Story {
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];
             }
-            Event::Note { message } => self.in_its_place(clean_line(message)),
+            Event::Note { message } => self.note(clean_line(message)),
             Event::CycleStarted { cycle, .. } => {
                 self.chapter = Chapter::Opening(*cycle, None, Vec::new());
                 Vec::new()
@@ -332,6 +332,16 @@ impl Story {
             }
             Chapter::Cycle => vec![format!("  {line}")],
         }
+    }
+
+    /// Returns a note at once, where it is known what is worked on: it may be how whoever waits gets away.
+    fn note(&mut self, line: String) -> Vec<String> {
+        let mut lines = match self.chapter {
+            Chapter::Opening(_, Some(_), _) => self.open(None),
+            Chapter::Opening(_, None, _) | Chapter::Between | Chapter::Cycle => Vec::new(),
+        };
+        lines.extend(self.in_its_place(line));
+        lines
     }
 
     /// Takes in what a cycle works on. It is told at once, but where something else shows it for as long as nothing has come of it.

@@ -80,6 +80,16 @@ fn what_is_worked_on_is_not_told_while_something_else_shows_it() {
     }
     let (out, _) = told(Detail::Ended, &events[..=agent]);
     assert!(out.contains(heading), "{out}");
+    // How one gets away is of no use once the agent is done.
+    let note = Event::Note {
+        message: "SIGINT: what runs was asked to end".to_owned(),
+    };
+    let (out, _) = told(Detail::Ended, &[&events[..agent], &[note]].concat());
+    assert!(out.contains(heading), "{out}");
+    assert!(
+        out.ends_with("  SIGINT: what runs was asked to end\n"),
+        "{out}"
+    );
     // What ends before its agent does, does not go without one.
     let ending = ended_with("failed", 0, 1);
     let (out, _) = told(Detail::Ended, &[&events[..agent], &[ending]].concat());
