@@ -370,6 +370,38 @@ fn a_cycle_is_undone_where_what_a_partial_clone_leaves_out_is_elsewhere() {
     assert!(!clone.join("more").exists());
 }
 
+#[test]
+fn a_cycle_that_is_taken_back_leaves_the_ledger_of_a_sparse_checkout_alone() {
+    for set in [
+        "--cone in",
+        "--cone --sparse-index in",
+        "--no-cone '/*' '!/.agents'",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        for name in ["in/file", "out/file"] {
+            repo.write(name, "text\n");
+        }
+        repo.commit_all("files");
+        sh(&repo, &format!("git sparse-checkout set {set}"));
+        repo.evolve(&["work", "add", "say more"]).expect(0);
+        repo.cycle("touch a more; echo more >>in/file").expect(0);
+        let run = repo.evolve(&["undo", "1"]);
+        assert_eq!(run.code, 10, "{set}: {}{}", run.stdout, run.stderr);
+        repo.cycle("echo more >>in/file").expect(0);
+        repo.evolve(&["undo", "3"]).expect(0);
+        assert_eq!(repo.read("in/file"), "text\nmore\n", "{set}");
+        assert_eq!(repo.has("out/file"), set.contains("--no-cone"), "{set}");
+        for record in repo.records() {
+            let notes = record["notes"].to_string();
+            assert!(
+                !notes.contains("put right") && !notes.contains("gone"),
+                "{set}: {notes}"
+            );
+        }
+        assert_eq!(repo.status(), Vec::<String>::new(), "{set}");
+    }
+}
+
 /// E-04: what is not there is not fetched for, and not needed.
 #[test]
 fn a_partial_clone_is_worked_on_without_the_place_it_came_from() {

@@ -63,9 +63,10 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
         );
     }
     // Where somebody moved the branch or went to another one meanwhile, the commit would bring along what lies between. What is
-    // set for every merge of the branch, such as a strategy, is not meant for this one.
+    // set for every merge of the branch, such as a strategy, is not meant for this one. It touches what it changes alone: the patterns of
+    // a sparse checkout would take the ledger out of the tree.
     let line = format!(
-        "test \"$(git rev-parse HEAD)\" = {head} || {{ echo 'the branch was moved meanwhile' >&2; exit 1; }}; branch=$(git symbolic-ref --quiet HEAD); git -c core.hooksPath=/dev/null ${{branch:+-c \"branch.${{branch#refs/heads/}}.mergeoptions=\"}} merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit} || exit; test \"$(git rev-parse HEAD)\" = {commit} || {{ echo 'git merge did something else than was asked for' >&2; exit 1; }}"
+        "test \"$(git rev-parse HEAD)\" = {head} || {{ echo 'the branch was moved meanwhile' >&2; exit 1; }}; branch=$(git symbolic-ref --quiet HEAD); git -c core.hooksPath=/dev/null -c core.sparseCheckout=false ${{branch:+-c \"branch.${{branch#refs/heads/}}.mergeoptions=\"}} merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit} || exit; test \"$(git rev-parse HEAD)\" = {commit} || {{ echo 'git merge did something else than was asked for' >&2; exit 1; }}"
     );
     let agent = Agent::resolve(
         Some(&AgentSpec::Line(line)),
