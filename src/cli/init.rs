@@ -252,6 +252,7 @@ impl Call<'_> {
             is_bare: found.is_bare(),
             is_unknown: found.is_unknown(),
             waits: found.waits_for_a_look(),
+            lacking: found.lacking().count(),
         };
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {

@@ -198,6 +198,8 @@ pub struct Known<'a> {
     pub is_unknown: bool,
     /// Whether there are checks that wait only for somebody to look at them.
     pub waits: bool,
+    /// How many checks cannot run yet.
+    pub lacking: usize,
     /// The agent that a run would call, or why there is none.
     pub agent: Result<&'a str, &'a str>,
 }
@@ -208,7 +210,8 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         .file
         .map(|file| format!("git add {file} && git commit -m goals"));
     let mut steps: Vec<(&str, &str)> = Vec::new();
-    if known.is_bare && !known.waits {
+    let is_partly = known.passes == Some(true) && known.lacking > 0;
+    if (known.is_bare && !known.waits) || is_partly {
         steps.push((
             "evolve init --add --write",
             "when what is missing is installed",
@@ -252,6 +255,15 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
             ODD,
             "nothing was found that checks anything: write goals of your own, this one says little",
         ),
+        (Some(true), false) if is_partly => {
+            let more = match known.lacking {
+                1 => "1 more waits".to_owned(),
+                more => format!("{more} more wait"),
+            };
+            let line =
+                format!("every goal that runs passes; {more}: \"not now\" above says for what");
+            head(ODD, &line)
+        }
         (Some(true), false) => head(GOOD, "every goal passes: there is nothing to mend"),
         (_, true) if known.waits => head(
             ODD,
@@ -361,6 +373,7 @@ mod tests {
             is_bare,
             is_unknown: false,
             waits: passes == Some(true),
+            lacking: 0,
             agent: match is_bare {
                 true => Err("what a run needs: no agent is configured and none is installed"),
                 false => Ok("with claude, the first known agent that is installed"),
@@ -393,6 +406,7 @@ mod tests {
             is_bare: true,
             is_unknown: false,
             waits: false,
+            lacking: 0,
             agent: Err("there is none"),
         };
         let said = anstream::adapter::strip_str(&next(known, None)).to_string();
@@ -409,6 +423,25 @@ mod tests {
     }
 
     #[test]
+    fn where_some_cannot_run_it_does_not_say_that_all_is_well() {
+        let known = |lacking| Known {
+            file: None,
+            passes: Some(true),
+            is_part: false,
+            is_bare: false,
+            is_unknown: false,
+            waits: false,
+            lacking,
+            agent: Err("there is none"),
+        };
+        let said = |lacking| anstream::adapter::strip_str(&next(known(lacking), None)).to_string();
+        let words = "\nevery goal that runs passes; 2 more wait: \"not now\" above says for what\n";
+        assert!(said(2).starts_with(words), "{}", said(2));
+        assert!(said(2).contains("evolve init --add --write"), "{}", said(2));
+        assert!(said(0).starts_with("\nevery goal passes: there is nothing to mend\n"));
+    }
+
+    #[test]
     fn where_nothing_checks_it_does_not_deny_what_it_found() {
         let known = Known {
             file: None,
@@ -417,6 +450,7 @@ mod tests {
             is_bare: false,
             is_unknown: true,
             waits: false,
+            lacking: 0,
             agent: Err("there is none"),
         };
         let said = anstream::adapter::strip_str(&next(known, None)).to_string();
