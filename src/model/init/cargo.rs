@@ -38,6 +38,10 @@ struct Project<'a> {
 struct Tested {
     /// Of the whole: the members that are left out, and the features; empty where CI tests members alone.
     whole: Option<(String, String)>,
+    /// The same with features where CI tests the whole with its default features, too.
+    beside: Option<(String, String)>,
+    /// The package in the root of a workspace is tested with its default features, too, and the whole with others.
+    has_root_by_default: bool,
     /// Members that are tested apart, for their features: options with a space in front.
     members: Vec<String>,
     /// The members that clippy leaves out, and the features that it is told.
@@ -116,9 +120,20 @@ impl Tested {
             let chosen = Some(chosen).filter(usable);
             (left_out, chosen.unwrap_or_else(|| by_manifest.clone()))
         };
-        let whole = calls.widest(has_root);
+        let widest = calls.widest(has_root);
+        // What is built by default is what users have: features may put other code in its place.
+        let (whole, beside) = match calls.by_default(has_root) {
+            Some(left_out) => (Some((left_out, String::new())), widest),
+            None => (widest, None),
+        };
         let is_apart = is_workspace && whole.is_none() && calls.members() >= members(look, home);
+        let has_whole = whole.is_some();
         let (left_out, chosen) = own(whole);
+        let beside = beside.filter(|(_, of_it)| usable(of_it) && *of_it != chosen);
+        let has_root_by_default =
+            has_root && has_whole && !chosen.is_empty() && beside.is_none() && {
+                calls.by_default(has_root).is_none() && calls.tests_root_by_default()
+            };
         let mut apart = match is_workspace && !chosen.contains("--all-features") {
             true => calls.of_members(),
             false => Vec::new(),
@@ -131,6 +146,8 @@ impl Tested {
         let linted = left_out_of_lints + &of_lints;
         Tested {
             whole: (!is_apart || apart.is_empty()).then_some((left_out, chosen)),
+            beside,
+            has_root_by_default,
             members: apart,
             linted,
         }
@@ -173,7 +190,7 @@ impl Project<'_> {
             Some(why) => goal.lacks(why),
             None => goal,
         };
-        vec![
+        let mut goals = vec![
             self.goal(
                 Role::Build,
                 "builds",
@@ -204,7 +221,9 @@ impl Project<'_> {
                 .says("Every file is formatted")
                 .same_as(&["cargo fmt"])
                 .needs(self.look, "cargo-fmt", "rustup component add rustfmt"),
-        ]
+        ];
+        goals.extend(self.tests_with_features());
+        goals
     }
 
     /// Returns which targets clippy looks at, and what the goal is seen in: all of them, or without benches where those alone need what
@@ -247,19 +266,38 @@ impl Project<'_> {
         (targets, why)
     }
 
-    /// Tests, run by nextest where the project is set up for it.
-    fn tests(&self) -> Proposal {
-        let Project { all, locked, .. } = self;
+    /// Returns the command that runs tests: nextest where the project is set up for it.
+    fn runs_tests(&self) -> &'static str {
         let nextest = has(self.look, &join(self.home, ".config/nextest.toml"))
             && self.look.finds("cargo-nextest");
-        let call = match nextest {
+        match nextest {
             true => "cargo nextest run",
             false => "cargo test --quiet",
-        };
+        }
+    }
+
+    /// Tests with the features with which CI runs them beside those by default.
+    fn tests_with_features(&self) -> Option<Proposal> {
+        let Project { all, locked, .. } = self;
+        let (left_out, features) = self.tested.beside.as_ref()?;
+        let call = self.runs_tests();
+        let check = format!("{call}{all}{left_out}{features}{locked}");
+        let goal = self.goal(Role::Test, "tests-pass-with-features", &check);
+        Some(
+            goal.says(format!("All tests pass with{features}"))
+                .same_as(&["cargo test", "cargo nextest", "cargo t "]),
+        )
+    }
+
+    /// Tests of all that CI tests.
+    fn tests(&self) -> Proposal {
+        let Project { all, locked, .. } = self;
+        let call = self.runs_tests();
         let Tested { whole, members, .. } = &self.tested;
+        let root = self.tested.has_root_by_default.then(String::new);
         let whole = whole.iter();
         let whole = whole.map(|(left_out, features)| format!("{all}{left_out}{features}"));
-        let all = whole.chain(members.iter().cloned());
+        let all = root.into_iter().chain(whole).chain(members.iter().cloned());
         let all: Vec<String> = all.map(|some| format!("{call}{some}{locked}")).collect();
         self.goal(Role::Test, "tests-pass", &all.join(" && "))
             .says("All tests pass")

@@ -118,14 +118,12 @@ const NARROWS: [(&str, &str); 5] = [
     ("tox", "-e"),
     ("unittest", "-s"),
 ];
+/// Options of Cargo's that choose features.
+const FEATURES: [&str; 3] = ["--all-features", "--features", "-F"];
 /// What widens what a program does, each with words that do the same.
 const WIDER: [(&str, &str, &[&str]); 5] = [
     ("cargo", "--all-features", &["--all-features"]),
-    (
-        "cargo",
-        "--features",
-        &["--all-features", "--features", "-F"],
-    ),
+    ("cargo", "--features", &FEATURES),
     ("cargo", "--all-targets", &["--all-targets"]),
     ("cargo", "--workspace", &["--all", "--workspace"]),
     ("go", "./...", &["./..."]),
@@ -452,7 +450,14 @@ fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
         let mut said = words.iter().map(String::as_str);
         *name == program && is_wide && !said.any(|one| alike.contains(&one))
     });
-    if is_narrower {
+    // Features may put other code in the place of what is tested by default.
+    let tests = matches!(tokens.get(1), Some(&("test" | "t" | "nextest")));
+    let has_features = |words: &[String]| {
+        let mut words = words.iter().map(String::as_str);
+        words.any(|one| FEATURES.iter().any(|it| one.split('=').next() == Some(it)))
+    };
+    let is_of_others = program == "cargo" && tests && has_features(words) && !has_features(own);
+    if is_narrower || is_of_others {
         return false;
     }
     let mut rest: Vec<&str> = Vec::new();

@@ -93,6 +93,21 @@ impl Calls {
         Some((call.left_out(), call.chosen()))
     }
 
+    /// Returns the members that are left out where the whole is tested with its default features.
+    pub(super) fn by_default(&self, has_root_in_workspace: bool) -> Option<String> {
+        let plain = self.whole(has_root_in_workspace).filter(|call| {
+            call.chosen().is_empty() && (call.is_workspace || !has_root_in_workspace)
+        });
+        let widest = plain.min_by_key(|call| call.excluded.len())?;
+        Some(widest.left_out())
+    }
+
+    /// Says whether the package in the root of a workspace is tested alone, with its default features.
+    pub(super) fn tests_root_by_default(&self) -> bool {
+        let mut all = self.all.iter().filter(|call| call.packages.is_empty());
+        all.any(|call| call.chosen().is_empty() && !call.is_workspace)
+    }
+
     /// Returns the options of those that name members, each with a space in front.
     pub(super) fn of_members(&self) -> Vec<String> {
         let of_some = self.all.iter().filter(|call| !call.packages.is_empty());

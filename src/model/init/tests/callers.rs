@@ -325,10 +325,22 @@ fn a_workspace_is_tested_with_the_features_that_ci_tests_it_with() {
         ),
         (
             &[
-                "cargo test --workspace",
+                "cargo test --workspace --features y",
                 "cargo test --workspace --features y,z",
             ],
             format!("{whole} --features y,z"),
+        ),
+        (
+            &[
+                "cargo test --workspace --exclude m",
+                "cargo test --workspace",
+                "cargo test --workspace --features y,z",
+            ],
+            with.to_owned(),
+        ),
+        (
+            &["cargo test", "cargo test --workspace --all-features"],
+            format!("cargo test --quiet && {whole} --all-features"),
         ),
         (
             &["cargo test --workspace --no-default-features -F x"],
@@ -367,4 +379,56 @@ fn a_workspace_is_tested_with_the_features_that_ci_tests_it_with() {
         "cargo clippy --quiet --workspace --all-targets --exclude m --all-features -- -D warnings";
     assert!(goals.contains(clippy), "{goals}");
     assert!(goals.contains(with), "{goals}");
+}
+
+#[test]
+fn what_ci_tests_as_it_is_by_default_is_tested_so_and_with_features_beside_it() {
+    let of = |wishes: &Wishes, runs: &[&str]| {
+        let workflow = workflow_of(&serde_json::json!({}), runs);
+        let files = [
+            ("Cargo.toml", "[package]\nname = 'a'\n"),
+            (".github/workflows/ci.yml", &*workflow),
+        ];
+        let mut goals = goals_of(&Files::of(&files), wishes);
+        goals.retain(|one| one.starts_with("9 "));
+        goals
+    };
+    let plain = "9 tests-pass: cargo test --quiet";
+    for (runs, expected) in [
+        (
+            &["cargo test --features stub", "cargo test"][..],
+            &[
+                plain,
+                "9 tests-pass-with-features: cargo test --quiet --features stub",
+            ][..],
+        ),
+        (
+            &["cargo test --locked -v", "cargo test --all-features"],
+            &[
+                plain,
+                "9 tests-pass-with-features: cargo test --quiet --all-features",
+            ],
+        ),
+        (
+            &["cargo test", "cargo test --no-default-features"],
+            &[plain],
+        ),
+        (&["cargo test"], &[plain]),
+        (
+            &["cargo test --features a", "cargo test --features a,b"],
+            &["9 tests-pass: cargo test --quiet --features a,b"],
+        ),
+    ] {
+        assert_eq!(of(&PLAIN, runs), expected, "{runs:?}");
+    }
+    for more in ["--all-features", "--features stub"] {
+        let with = format!("cargo test {more}");
+        assert_eq!(
+            of(&WITH_CI, &["cargo test", &with]),
+            [
+                "9 tests-pass: cargo test".to_owned(),
+                format!("9 tests-pass-with-features: {with}"),
+            ]
+        );
+    }
 }
