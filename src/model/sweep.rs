@@ -8,7 +8,7 @@
 mod due;
 mod floors;
 mod harvest;
-mod linters;
+pub(in crate::model) mod linters;
 mod markers;
 mod own;
 mod unmended;

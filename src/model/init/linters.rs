@@ -1,12 +1,28 @@
 //! Linters that are set up by a configuration of their own, in the root: one line of a table each. Those that come with packages of
 //! Node's are run from there. Pure.
 
+use std::collections::BTreeSet;
+
 use super::called::Task;
 use super::node::Package;
 use super::offer::{Proposal, Role};
 use super::tasks::{TaskFiles, held};
 use super::writers;
 use super::{Found, Look, first_of, has, is_own, join, split};
+use crate::model::sweep::linters::{NOT_OWN, SHELL_ENDINGS, is_shell};
+use crate::model::text;
+
+/// How many shell scripts are named at most.
+const MOST_SCRIPTS: usize = 500;
+/// Files without an ending that are no scripts.
+const NO_SCRIPTS: [&str; 6] = [
+    "Dockerfile",
+    "GNUmakefile",
+    "LICENSE",
+    "Makefile",
+    "justfile",
+    "makefile",
+];
 
 /// A linter that is a program on the PATH.
 struct Linter {
@@ -294,17 +310,57 @@ fn markdown(look: &dyn Look, packages: &[Package]) -> Option<Proposal> {
     )
 }
 
-/// Proposes shellcheck for the scripts that have its ending.
+/// Proposes shellcheck for the scripts that a sweep has it look at: by their endings, and by their first lines.
 fn shell(look: &dyn Look) -> Option<Proposal> {
-    let is_script =
-        |path: &&String| is_own(path) && (path.ends_with(".sh") || path.ends_with(".bash"));
-    let count = look.files().iter().filter(is_script).count();
+    let first = |path: &str| look.read(path).unwrap_or_default();
+    let is_script = |path: &&String| {
+        !NO_SCRIPTS.contains(&split(path).1) && is_shell(path, &|| look.is_executable(path), &first)
+    };
+    let is_of_others = |path: &str| {
+        path.split('/')
+            .find(|part| NOT_OWN.contains(part))
+            .map(str::to_owned)
+    };
+    let all: Vec<&String> = look
+        .files()
+        .iter()
+        .filter(is_script)
+        .take(MOST_SCRIPTS)
+        .collect();
+    let count = all.iter().filter(|path| is_own(path)).count();
     let source = match first_of(look, "", &[".shellcheckrc", "shellcheckrc"]) {
         Some(file) => file.to_owned(),
         None if count > 0 => text_of(count),
         None => return None,
     };
-    let check = "git ls-files -z -- '*.sh' '*.bash' | xargs -0 shellcheck";
+    let ending = |path: &str| {
+        let ending = split(path).1.rsplit_once('.').map(|(_, ending)| ending);
+        let mut endings = SHELL_ENDINGS.into_iter();
+        endings.find(|it| ending == Some(it))
+    };
+    let (others, own): (Vec<&str>, Vec<&str>) = all
+        .iter()
+        .map(|path| path.as_str())
+        .partition(|path| is_of_others(path).is_some());
+    let mut endings = vec!["sh", "bash"];
+    let more: BTreeSet<&str> = own.iter().filter_map(|path| ending(path)).collect();
+    endings.extend(more.into_iter().filter(|it| !matches!(*it, "sh" | "bash")));
+    let folders = others.iter().filter(|path| ending(path).is_some());
+    let folders: BTreeSet<String> = folders.filter_map(|path| is_of_others(path)).collect();
+    let without = own.iter().filter(|path| ending(path).is_none());
+    let paths = endings
+        .iter()
+        .map(|ending| format!("'*.{ending}'"))
+        .chain(without.map(text::shell_word))
+        .chain(
+            folders
+                .iter()
+                .map(|it| format!("':(exclude,glob)**/{it}/**'")),
+        );
+    let check = format!(
+        "git ls-files -z -- {} | xargs -0 shellcheck",
+        paths.collect::<Vec<_>>().join(" ")
+    );
     (count > 0).then(|| {
         Proposal::new(Role::Lint, "shellcheck-clean", "", check)
             .says("shellcheck finds nothing")
@@ -315,7 +371,7 @@ fn shell(look: &dyn Look) -> Option<Proposal> {
 }
 
 fn text_of(count: usize) -> String {
-    crate::model::text::count(count, "shell script")
+    text::count(count, "shell script")
 }
 
 /// Proposes hadolint where it is configured.

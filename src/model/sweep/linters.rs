@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::Finding;
 
 /// Folders that hold other people's code or broken examples; what is set up below them is not this repository's own.
-const NOT_OWN: [&str; 6] = [
+pub(in crate::model) const NOT_OWN: [&str; 6] = [
     "vendor",
     "node_modules",
     "third_party",
@@ -18,6 +18,8 @@ const NOT_OWN: [&str; 6] = [
     "fixtures",
     ".agents",
 ];
+/// How the names of shell scripts end that shellcheck understands.
+pub(in crate::model) const SHELL_ENDINGS: [&str; 4] = ["sh", "bash", "dash", "ksh"];
 /// How many shell scripts are handed to one call.
 const SCRIPTS_A_CALL: usize = 500;
 
@@ -192,7 +194,10 @@ pub fn set_up(
     let mut calls = Vec::new();
     let scripts: Vec<String> = own
         .iter()
-        .filter(|file| installed.contains(&Linter::Shellcheck) && is_shell(file, look))
+        .filter(|file| {
+            installed.contains(&Linter::Shellcheck)
+                && is_shell(&file.path, &|| file.is_executable, look)
+        })
         .map(|file| file.path.clone())
         .collect();
     for files in scripts.chunks(SCRIPTS_A_CALL) {
@@ -236,12 +241,15 @@ fn is_own(path: &str) -> bool {
 }
 
 /// Says whether a file is a shell script that shellcheck understands: by its name, else by its first line.
-fn is_shell(file: &Tracked, look: &dyn Fn(&str) -> String) -> bool {
-    let name = split(&file.path).1;
-    match name.rsplit_once('.') {
-        Some((_, "sh" | "bash" | "dash" | "ksh")) => true,
-        Some((stem, _)) if !stem.is_empty() && !file.is_executable => false,
-        Some(_) | None => is_shell_line(look(&file.path).lines().next().unwrap_or_default()),
+pub(in crate::model) fn is_shell(
+    path: &str,
+    is_executable: &dyn Fn() -> bool,
+    look: &dyn Fn(&str) -> String,
+) -> bool {
+    match split(path).1.rsplit_once('.') {
+        Some((_, ending)) if SHELL_ENDINGS.contains(&ending) => true,
+        Some((stem, _)) if !stem.is_empty() && !is_executable() => false,
+        Some(_) | None => is_shell_line(look(path).lines().next().unwrap_or_default()),
     }
 }
 

@@ -259,3 +259,55 @@ fn a_script_has_one_verdict_whoever_calls_it() {
         assert_eq!(own, expected, "{body}: {:#?}", found.left_out);
     }
 }
+
+#[test]
+fn shellcheck_looks_at_the_scripts_that_a_sweep_looks_at() {
+    let of = |files: &[(&str, &str)]| {
+        let goals = goals_in(files).into_iter();
+        let mut own =
+            goals.filter_map(|one| Some(one.strip_prefix("7 shellcheck-clean: ")?.to_owned()));
+        own.next()
+    };
+    let script = "#!/bin/sh\ncd $1\n";
+    let plain = "git ls-files -z -- '*.sh' '*.bash' | xargs -0 shellcheck";
+    for (files, expected) in [
+        (&[("a.sh", script)][..], Some(plain)),
+        (&[("a", "#!/usr/bin/python3\n"), ("b.txt", script)], None),
+        (
+            &[("a.sh", script), ("b.txt", script), ("c.zsh", "")],
+            Some(plain),
+        ),
+        (
+            &[
+                ("a.sh", script),
+                ("bin/tool", "#!/usr/bin/env bash\n"),
+                ("bin/it's", script),
+                ("bin/tool-x.cgi", script),
+                ("bin/y", "#!/usr/bin/env python3\n"),
+            ],
+            Some(
+                r"git ls-files -z -- '*.sh' '*.bash' 'bin/it'\''s' bin/tool bin/tool-x.cgi | xargs -0 shellcheck",
+            ),
+        ),
+        (
+            &[("a.ksh", script), ("b.dash", script)],
+            Some("git ls-files -z -- '*.sh' '*.bash' '*.dash' '*.ksh' | xargs -0 shellcheck"),
+        ),
+        (
+            &[
+                ("a.sh", script),
+                ("x/vendor/b.sh", script),
+                ("x/vendor/c", script),
+            ],
+            Some(
+                "git ls-files -z -- '*.sh' '*.bash' ':(exclude,glob)**/vendor/**' | xargs -0 shellcheck",
+            ),
+        ),
+        (&[("vendor/b.sh", script)], None),
+    ] {
+        assert_eq!(of(files).as_deref(), expected, "{files:?}");
+    }
+    // What it looks at is not what it runs.
+    let check = "git ls-files -z -- '*.sh' bin/tool | xargs -0 shellcheck";
+    assert!(crate::model::check::runs(check, &|path| path == "bin/tool").is_empty());
+}
