@@ -6,10 +6,10 @@ pub(super) mod scripts;
 
 use serde_json::Value;
 
-use super::called::Task;
+use super::called::{self, NODE, Place, Task};
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{TaskFiles, held};
-use super::{Found, Look, Wishes, first_of, has, homes, join, json};
+use super::{Found, Look, Wishes, first_of, has, homes, join, json, known};
 use crate::model::{check, text};
 
 /// The column of lines in the table that istanbul prints, whoever calls it.
@@ -80,6 +80,8 @@ const ENDLESS: [&str; 6] = [
 ];
 /// How much is shown of a name.
 const SHOWN: usize = 40;
+/// What a script is called that runs the tests alone.
+const TESTS_ALONE: &str = "tests-only";
 const NONE: &str = "no test specified";
 const NO_TESTS: &str = "there are no tests yet";
 
@@ -318,6 +320,20 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
                 None => true,
             }
         });
+        let around = match (role, chosen) {
+            (Role::Test, Some(("test", _))) => waits((package, tasks), "test"),
+            (Role::Test, None) => Some(String::new()),
+            _ => None,
+        };
+        let alone = around.and_then(|why| Some((tests_alone((package, tasks))?, why)));
+        if let Some(((name, _), why)) = &alone {
+            seen.push(name);
+            let why = why.trim_end_matches(known::FIRST).trim_end_matches(": ");
+            if !why.is_empty() {
+                found.leave_out(format!("{path}: scripts.test: {why}; {id} runs {name}"));
+            }
+        }
+        let chosen = alone.map(|(alone, _)| alone).or(chosen);
         let Some((name, text)) = chosen else { continue };
         let mut check = package.manager.script(name);
         if text.contains("react-scripts test") {
@@ -347,6 +363,40 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
         found.proposals.push(held(tasks, goal.says(says)));
     }
     left((package, tasks), &path, &seen, found);
+}
+
+/// Returns the script with the tests alone, of what `test` runs with more around it, where it can run at once: the one script that it
+/// calls, or the one that is called so.
+fn tests_alone<'p>((package, tasks): (&'p Package, &TaskFiles)) -> Option<(&'p str, &'p str)> {
+    let all = package.json.get("scripts")?.as_object()?;
+    let done = check::done(package.script("test")?);
+    let is_plain = |task: &Task| {
+        let is_here = matches!(&task.place, Place::Folder(folder) if folder.is_empty());
+        is_here && task.handed.is_empty()
+    };
+    let called = match done.as_slice() {
+        [one] => called::tasks(one).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let called = match called.as_slice() {
+        [task] if task.program == NODE[0] && is_plain(task) => Some(task.name),
+        _ => None,
+    };
+    let mut names = called.into_iter().chain([TESTS_ALONE]);
+    names.find_map(|name| {
+        let (name, text) = all.get_key_value(name)?;
+        let text = text.as_str()?;
+        let is_one = is_word(name)
+            && cannot_be_a_goal((package, tasks), name, text).is_none()
+            && waits((package, tasks), name).is_none();
+        is_one.then_some((name.as_str(), text))
+    })
+}
+
+/// Says why a goal that calls a script had better wait.
+fn waits((package, tasks): (&Package, &TaskFiles), name: &str) -> Option<String> {
+    let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
+    known::strange(tasks.look(), &texts_of, &package.manager.script(name))
 }
 
 /// Makes a goal that calls a script.

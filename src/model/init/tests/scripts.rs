@@ -311,3 +311,51 @@ fn shellcheck_looks_at_the_scripts_that_a_sweep_looks_at() {
     let check = "git ls-files -z -- '*.sh' bin/tool | xargs -0 shellcheck";
     assert!(crate::model::check::runs(check, &|path| path == "bin/tool").is_empty());
 }
+
+#[test]
+fn tests_that_wait_for_what_npm_runs_around_them_are_called_without_that() {
+    let of = |scripts: &str| {
+        let package = format!(r#"{{"scripts": {{{scripts}}}}}"#);
+        let found = propose(&Files::of(&[("package.json", &package)]), &PLAIN);
+        reads_back(&found);
+        let tests = found
+            .proposals
+            .iter()
+            .find(|one| one.role == offer::Role::Test);
+        let tests = tests.map(|one| (one.check.clone(), one.missing.is_none()));
+        (tests, found.left_out)
+    };
+    let only = Some(("npm run --silent tests-only".to_owned(), true));
+    let (goal, left_out) = of(
+        r#""lint": "eslint .", "pretest": "npm run lint", "tests-only": "nyc tape 'test/*.js'", "test": "npm run tests-only", "posttest": "aud --production""#,
+    );
+    assert_eq!(goal, only, "{left_out:?}");
+    let why = "package.json: scripts.test: evolve does not know what `aud --production` does; tests-pass runs tests-only";
+    assert!(left_out.iter().any(|it| it == why), "{left_out:#?}");
+    for scripts in [
+        r#""tests-only": "node --test", "test": "npm run --silent tests-only", "posttest": "npx npm@'>=10.2' audit --production""#,
+        r#""tests-only": "node --test", "pretest": "frob", "test": "npm run lint && npm run tests-only""#,
+    ] {
+        assert_eq!(of(scripts).0, only, "{scripts}");
+    }
+    let unit = r#""unit": "node --test", "test": "npm run unit", "posttest": "aud --production""#;
+    let expected = Some(("npm run --silent unit".to_owned(), true));
+    assert_eq!(of(unit).0, expected);
+    for (scripts, runs) in [
+        (
+            r#""tests-only": "node --test", "test": "npm run tests-only""#,
+            true,
+        ),
+        (
+            r#""tests-only": "frob", "test": "npm run tests-only", "posttest": "aud""#,
+            false,
+        ),
+        (
+            r#""tests-only": "node --test", "posttests-only": "frob", "test": "npm run tests-only""#,
+            false,
+        ),
+    ] {
+        let whole = Some(("npm test --silent".to_owned(), runs));
+        assert_eq!(of(scripts).0, whole, "{scripts}");
+    }
+}
