@@ -120,16 +120,17 @@ fn python_of(program: &Path) -> Option<PathBuf> {
 
 /// Says whether a program of Cargo's is only rustup's word for it, and no toolchain has it.
 fn is_hollow(program: &str) -> bool {
-    let path = match program.starts_with("cargo-") {
-        true => which::which_global(program).ok(),
-        false => None,
-    };
-    let real = path.and_then(|path| path.canonicalize().ok());
-    let is_rustups = real.is_some_and(|real| real.file_name() == Some(OsStr::new("rustup")));
-    let home = places::of_user("RUSTUP_HOME", ".rustup").filter(|_| is_rustups);
-    let toolchains = home.and_then(|home| fs::read_dir(home.join("toolchains")).ok());
-    let has = |toolchain: fs::DirEntry| toolchain.path().join("bin").join(program).exists();
-    toolchains.is_some_and(|mut all| !all.any(|one| one.is_ok_and(has)))
+    let has = |toolchain: &PathBuf| toolchain.join("bin").join(program).exists();
+    program.starts_with("cargo-") && toolchains_for(program).is_some_and(|all| !all.iter().any(has))
+}
+
+/// Returns the folders of rustup's toolchains, if a program is its word for one of theirs.
+fn toolchains_for(program: &str) -> Option<Vec<PathBuf>> {
+    let real = which::which_global(program).ok()?.canonicalize().ok()?;
+    let is_rustups = real.file_name() == Some(OsStr::new("rustup"));
+    let home = places::of_user("RUSTUP_HOME", ".rustup").filter(|_| is_rustups)?;
+    let all = fs::read_dir(home.join("toolchains")).ok()?;
+    Some(all.filter_map(|one| Some(one.ok()?.path())).collect())
 }
 
 /// Asks a Python whether it finds a module, from where none of the repository's lies; none if it does not answer in time.
@@ -189,6 +190,24 @@ impl Look for Disk {
             self.silent.borrow_mut().insert(python);
             true
         })
+    }
+
+    fn has_toolchain(&self, name: &str) -> bool {
+        // The machine stands behind it, and a date may: `nightly-2026-01-02-x86_64-unknown-linux-gnu`.
+        let is_it = |toolchain: &PathBuf| {
+            let toolchain = toolchain.file_name().and_then(OsStr::to_str);
+            let rest = toolchain.and_then(|toolchain| toolchain.strip_prefix(name));
+            rest.is_some_and(|rest| {
+                let machine = rest.strip_prefix('-');
+                rest.is_empty() || machine.is_some_and(|it| it.starts_with(char::is_alphabetic))
+            })
+        };
+        toolchains_for("cargo").is_none_or(|all| all.iter().any(is_it))
+    }
+
+    fn has_target(&self, name: &str) -> bool {
+        let has = |toolchain: &PathBuf| toolchain.join("lib/rustlib").join(name).exists();
+        toolchains_for("cargo").is_none_or(|all| all.iter().any(has))
     }
 
     fn is_set(&self, variable: &str) -> bool {

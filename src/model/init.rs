@@ -94,6 +94,14 @@ pub trait Look {
     /// Says whether the Python that a program runs by, be it Python itself, finds a module by what is installed; `true` where that is not
     /// known. The program is one on the PATH, or a path.
     fn imports(&self, program: &str, module: &str) -> bool;
+    /// Says whether rustup has a toolchain; `true` where that is not known.
+    fn has_toolchain(&self, _name: &str) -> bool {
+        true
+    }
+    /// Says whether rustup has a target for any of its toolchains; `true` where that is not known.
+    fn has_target(&self, _name: &str) -> bool {
+        true
+    }
     /// Says whether a variable of the environment is set.
     fn is_set(&self, variable: &str) -> bool;
 }

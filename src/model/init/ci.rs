@@ -9,6 +9,7 @@ mod gitlab;
 mod matrix;
 mod script;
 mod shell;
+mod toolchain;
 mod uses;
 
 use std::collections::HashMap;
@@ -52,6 +53,10 @@ struct Step {
     choice: Option<String>,
     /// The variables that its job or itself sets to what only CI has.
     of_ci: Vec<String>,
+    /// The toolchain of Rust's that its job sets up, where that is not the newest stable one.
+    toolchain: Option<String>,
+    /// Its job gets what another one made.
+    has_artifact: bool,
 }
 
 /// Returns the CI files that can be read for goals.
@@ -132,9 +137,13 @@ pub(super) fn propose(
             let texts_of = |task: &Task| tasks.texts_of(&step.folder, task);
             let why = |check: &str| {
                 let why = makes_ready(&step).map(str::to_owned);
-                why.or_else(|| changes::made_before(check))
-                    .or_else(|| lacks_folder(look, &step.folder))
-                    .or_else(|| changes::files(look, &texts_of, (&step, check)))
+                why.or_else(|| {
+                    step.has_artifact
+                        .then(|| changes::MADE_ELSEWHERE.to_owned())
+                })
+                .or_else(|| changes::made_before(check))
+                .or_else(|| lacks_folder(look, &step.folder))
+                .or_else(|| changes::files(look, &texts_of, (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => {
@@ -218,6 +227,7 @@ fn goal(
         }
         Some(name) => Some(format!("{name} has its value from CI")),
         None => known::steered(&step.env.known)
+            .or_else(|| toolchain::lacking(look, step, &goal.check))
             .or_else(|| known::strange(look, &texts_of, &goal.check))
             .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of)),
     };

@@ -91,6 +91,14 @@ impl Look for Files {
             .contains(&format!("{program}: {module}").as_str())
     }
 
+    fn has_toolchain(&self, name: &str) -> bool {
+        !self.missing.contains(&format!("rust: {name}").as_str())
+    }
+
+    fn has_target(&self, name: &str) -> bool {
+        self.has_toolchain(name)
+    }
+
     fn is_set(&self, _variable: &str) -> bool {
         false
     }

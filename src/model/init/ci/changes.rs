@@ -9,6 +9,10 @@ use super::Step;
 use crate::model::check;
 use crate::model::init::Look;
 
+/// Why a step cannot be a goal whose job gets what another one made.
+pub(super) const MADE_ELSEWHERE: &str =
+    "it goes by what another job made (actions/download-artifact)";
+
 /// Says why a step cannot be a goal, if its check does more than look.
 pub(super) fn files(
     look: &dyn Look,

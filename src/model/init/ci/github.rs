@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::matrix::{self, Chosen};
-use super::{Env, Step};
+use super::{Env, Step, toolchain};
 use crate::model::check;
 use crate::model::init::Found;
 
@@ -134,7 +134,9 @@ fn of_job(
         found.leave_out(format!("{place}: {called}: {OF_OTHERS}"));
     }
     let list = job.get("steps").and_then(Value::as_array);
+    let mut ready = Ready::default();
     for (at, step) in list.into_iter().flatten().enumerate() {
+        ready.learn((workflow, job), step);
         let keys = ["run", "name", "working-directory"];
         let texts = keys.map(|key| step.get(key).and_then(Value::as_str).unwrap_or_default());
         for chosen in matrix::ways(job, &texts.join(" ")) {
@@ -143,7 +145,7 @@ fn of_job(
             of_step(
                 ((workflow, job), step),
                 (place, choice),
-                &told,
+                (&told, &ready),
                 (found, &mut *steps),
             );
         }
@@ -154,7 +156,7 @@ fn of_job(
 fn of_step(
     ((workflow, job), step): ((&Value, &Value), &Value),
     (place, choice): (&str, Option<String>),
-    told: &Told,
+    (told, ready): (&Told, &Ready),
     (found, steps): (&mut Found, &mut Vec<Step>),
 ) {
     let text = |key: &str| step.get(key).and_then(Value::as_str);
@@ -214,6 +216,8 @@ fn of_step(
         may_write: may_write(workflow, job),
         has_services: job.get("services").is_some(),
         of_ci: of_ci(job, step),
+        toolchain: ready.toolchain.clone(),
+        has_artifact: ready.has_artifact,
         // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
         pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
     });
@@ -270,6 +274,38 @@ fn makes_ready(action: &str) -> bool {
     };
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| WORDS.contains(&word.to_lowercase().as_str()))
+}
+
+/// What the steps of a job so far have made ready for the later ones.
+#[derive(Default)]
+struct Ready {
+    /// The toolchain of Rust's, where it is not the newest stable one.
+    toolchain: Option<String>,
+    /// There is what another job made.
+    has_artifact: bool,
+}
+
+impl Ready {
+    fn learn(&mut self, (workflow, job): (&Value, &Value), step: &Value) {
+        let text = |at: &str| step.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let action = text("/uses");
+        self.has_artifact |= action.contains("/download-artifact");
+        let ways = |value: &str| {
+            let told = |chosen| Told::of((workflow, job), step, chosen).put_into(value, "");
+            let ways = matrix::ways(job, value).into_iter().map(told);
+            ways.collect::<Vec<String>>()
+        };
+        let by_action = toolchain::of_action(action, text("/with/toolchain"));
+        for name in by_action
+            .into_iter()
+            .chain(toolchain::of_script(text("/run")))
+        {
+            let all = ways(name);
+            // Of several the newest one is what counts here.
+            let others = || all.iter().all(|name| toolchain::is_other(name));
+            self.toolchain = all.first().filter(|_| others()).cloned();
+        }
+    }
 }
 
 /// What is told of expressions by the workflow itself.

@@ -725,3 +725,152 @@ fn how_many_jobs_make_runs_at_once_is_no_target_and_is_shown_as_it_is_written() 
     let shown = "`make -j $(nproc) X=$(date +%s) other`";
     assert!(goals[0].contains(shown), "{goals:?}");
 }
+
+#[test]
+fn a_job_of_another_toolchain_of_rusts_waits_for_that() {
+    let of = |files: &[(&str, &str)], job: serde_json::Value, missing: &'static [&'static str]| {
+        let workflow = serde_json::json!({"on": "push", "jobs": {"a": job}}).to_string();
+        let own = [("Cargo.toml", ""), (".github/workflows/ci.yml", &*workflow)];
+        let found = propose(
+            &Files::of(&[&own[..], files].concat()).without(missing),
+            &WITH_CI,
+        );
+        reads_back(&found);
+        let mut of_ci = found
+            .proposals
+            .into_iter()
+            .filter(|one| one.source.contains("ci.yml"));
+        of_ci.next_back().and_then(|one| one.missing)
+    };
+    let job = |action: &str, with: &str, run: &str| {
+        serde_json::json!({"strategy": {"matrix": {"old": ["1.60.0"], "rust": ["1.60.0", "stable"]}},
+            "steps": [{"uses": action, "with": {"toolchain": with}}, {"run": run}]})
+    };
+    let why = |name: &str| {
+        Some(format!(
+            "its job runs Rust {name}, and not the toolchain that is here: `cargo +{name}` runs that one"
+        ))
+    };
+    let build = "cargo build --all-features --lib";
+    for (action, with, run, expected) in [
+        ("dtolnay/rust-toolchain@1.60.0", "", build, why("1.60.0")),
+        ("dtolnay/rust-toolchain@master", "1.60", build, why("1.60")),
+        (
+            "actions-rs/toolchain@v1",
+            "nightly-2024-01-02",
+            build,
+            why("nightly-2024-01-02"),
+        ),
+        (
+            "dtolnay/rust-toolchain@nightly",
+            "",
+            "cargo check --lib",
+            why("nightly"),
+        ),
+        (
+            "dtolnay/rust-toolchain@master",
+            "${{ matrix.old }}",
+            build,
+            why("1.60.0"),
+        ),
+        (
+            "dtolnay/rust-toolchain@master",
+            "${{ matrix.rust }}",
+            build,
+            None,
+        ),
+        (
+            "dtolnay/rust-toolchain@master",
+            "${{ inputs.rust }}",
+            build,
+            None,
+        ),
+        ("dtolnay/rust-toolchain@stable", "", build, None),
+        ("dtolnay/rust-toolchain@v1", "", build, None),
+        (
+            "dtolnay/rust-toolchain@1.60.0",
+            "",
+            "rustup default stable\ncargo build --lib",
+            None,
+        ),
+        (
+            "dtolnay/rust-toolchain@1.60.0",
+            "",
+            "cargo +stable build --lib",
+            None,
+        ),
+        ("dtolnay/rust-toolchain@1.60.0", "", "npx eslint .", None),
+        (
+            "actions/setup-node@v4",
+            "",
+            "rustup default 1.60.0\ncargo build --lib",
+            why("1.60.0"),
+        ),
+        (
+            "actions/setup-node@v4",
+            "",
+            "cargo +1.60.0 build --lib",
+            None,
+        ),
+    ] {
+        assert_eq!(
+            of(&[], job(action, with, run), &[]),
+            expected,
+            "{action} {with} {run}"
+        );
+    }
+    let pinned = [("rust-toolchain.toml", "[toolchain]\nchannel = 'nightly'\n")];
+    let nightly = job("dtolnay/rust-toolchain@nightly", "", build);
+    assert_eq!(of(&pinned, nightly, &[]), None);
+    let own = job("actions/setup-node@v4", "", "cargo +1.60.0 build --lib");
+    let waits = "the toolchain 1.60.0 is not installed: rustup toolchain install 1.60.0";
+    assert_eq!(of(&[], own, &["rust: 1.60.0"]).as_deref(), Some(waits));
+    let target = |run: &str| {
+        of(
+            &[],
+            job("actions/setup-node@v4", "", run),
+            &["rust: thumbv6m-none-eabi"],
+        )
+    };
+    let waits =
+        "the target thumbv6m-none-eabi is not installed: rustup target add thumbv6m-none-eabi";
+    for run in [
+        "cargo check --target thumbv6m-none-eabi",
+        "cargo check --target=thumbv6m-none-eabi --lib",
+    ] {
+        assert_eq!(target(run).as_deref(), Some(waits));
+    }
+    assert_eq!(
+        target("cargo check --target x86_64-unknown-linux-gnu"),
+        None
+    );
+}
+
+#[test]
+fn what_looks_at_what_another_job_made_makes_no_goal() {
+    let steps = serde_json::json!([
+        {"run": "make lint"},
+        {"uses": "actions/download-artifact@v4", "with": {"path": "dist"}},
+        {"name": "Verify", "run": "test -f dist/*.whl || exit 1"}]);
+    let workflow = serde_json::json!({"on": "push", "jobs": {"a": {"steps": steps}}}).to_string();
+    let files = [
+        (".github/workflows/ci.yml", &*workflow),
+        ("Makefile", "lint:\n\t./x\n"),
+    ];
+    let found = propose(&Files::of(&files), &WITH_CI);
+    let sources: Vec<&str> = found
+        .proposals
+        .iter()
+        .map(|one| one.source.as_str())
+        .collect();
+    assert!(
+        !sources.iter().any(|it| it.contains("Verify")),
+        "{sources:?}"
+    );
+    let why = ".github/workflows/ci.yml: a: Verify: it goes by what another job made (actions/download-artifact)";
+    assert!(
+        found.left_out.iter().any(|it| it == why),
+        "{:#?}",
+        found.left_out
+    );
+}

@@ -1,0 +1,102 @@
+//! The toolchain of Rust's that a job sets up, and whether what a step calls of it is here. Pure.
+
+use super::Step;
+use crate::model::check::{self, Done};
+use crate::model::init::{Look, first_of};
+use crate::model::text;
+
+/// Who runs another toolchain where the first word says so.
+const PROXIES: [&str; 3] = ["cargo", "rustc", "rustdoc"];
+/// Which toolchain a repository goes by, whatever is set up.
+const PINS: [&str; 2] = ["rust-toolchain", "rust-toolchain.toml"];
+/// How much is shown of a name.
+const SHOWN: usize = 40;
+
+/// Returns the toolchain that an action sets up, with the input in which most say it; none where it sets up none, or does not say
+/// which.
+pub(super) fn of_action<'a>(action: &'a str, input: &'a str) -> Option<&'a str> {
+    let (path, version) = action.split_once('@')?;
+    let (owner, name) = path.split_once('/')?;
+    if !matches!(
+        name,
+        "rust-toolchain" | "toolchain" | "setup-rust-toolchain" | "setup-rust"
+    ) {
+        return None;
+    }
+    match input {
+        "" if (owner, name) == ("dtolnay", "rust-toolchain") => Some(version),
+        "" => None,
+        input => Some(input),
+    }
+}
+
+/// Returns the toolchain that a script has rustup take by default.
+pub(super) fn of_script(script: &str) -> Option<&str> {
+    let of_line = |line: &'_ str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["rustup", "default", name] | ["rustup", "override", "set", name] => {
+                line.rfind(name).map(|at| (at, name.len()))
+            }
+            _ => None,
+        }
+    };
+    let mut lines = script.lines().rev();
+    lines.find_map(|line| of_line(line).map(|(at, length)| &line[at..at + length]))
+}
+
+/// Says whether a name is that of a toolchain, and not of the newest stable one.
+pub(super) fn is_other(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_version = name.starts_with(|c: char| c.is_ascii_digit()) && name.contains('.');
+    let is_channel = |channel: &&str| {
+        let rest = name.strip_prefix(*channel);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    name.chars().all(is_plain)
+        && (is_version || ["beta", "nightly"].iter().any(|it| is_channel(it)))
+}
+
+/// Says that a step would not run by the toolchain that its job sets up, or that it names one, or a target, that is not there.
+pub(super) fn lacking(look: &dyn Look, step: &Step, check: &str) -> Option<String> {
+    let all = check::done(check);
+    let mut all = all
+        .iter()
+        .filter(|one| PROXIES.contains(&one.words[0].as_str()));
+    let is_pinned = || {
+        let folders = ["", step.folder.as_str()];
+        folders
+            .iter()
+            .any(|folder| first_of(look, folder, &PINS).is_some())
+    };
+    let other = step.toolchain.as_ref().filter(|_| !is_pinned());
+    all.find_map(|one| lacks(look, one, other))
+}
+
+fn lacks(look: &dyn Look, one: &Done, other: Option<&String>) -> Option<String> {
+    let named = one.words.get(1).and_then(|word| word.strip_prefix('+'));
+    let targets = one.words.iter().enumerate().filter_map(|(at, word)| {
+        let next = || one.words.get(at + 1).map(String::as_str);
+        word.strip_prefix("--target=")
+            .or_else(|| next().filter(|_| word == "--target"))
+    });
+    // One of a file is nobody's to install, and what builds the standard library needs none.
+    let is_plain = |target: &&str| !target.contains(['/', '.', '$', '`']);
+    let builds = one.words.iter().any(|word| word.contains("build-std"));
+    let mut targets = targets.filter(|it| !builds && is_plain(it));
+    let shown = |name: &str| text::clean_line(&text::cut(name, SHOWN));
+    match (named, other) {
+        (Some(name), _) if is_other(name) && !look.has_toolchain(name) => Some(format!(
+            "the toolchain {name} is not installed: rustup toolchain install {name}"
+        )),
+        (None, Some(name)) => Some(format!(
+            "its job runs Rust {name}, and not the toolchain that is here: `cargo +{name}` runs that one"
+        )),
+        _ => targets
+            .find(|target| !look.has_target(target))
+            .map(|target| {
+                let target = shown(target);
+                format!("the target {target} is not installed: rustup target add {target}")
+            }),
+    }
+}
