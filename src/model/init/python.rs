@@ -9,6 +9,7 @@ mod needed;
 mod own;
 pub(super) mod ruff;
 mod tools;
+mod types;
 pub(super) mod venv;
 
 use std::collections::BTreeSet;

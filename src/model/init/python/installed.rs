@@ -21,6 +21,7 @@ pub(super) enum By {
     Unittest,
     Sphinx,
     MkDocs,
+    Mypy,
 }
 
 impl By {
@@ -31,6 +32,7 @@ impl By {
             By::Unittest => "python",
             By::Sphinx => "sphinx-build",
             By::MkDocs => "mkdocs",
+            By::Mypy => "mypy",
         }
     }
 
@@ -38,7 +40,7 @@ impl By {
     fn package(self) -> &'static str {
         match self {
             By::Sphinx => "sphinx",
-            By::Pytest | By::Unittest | By::MkDocs => self.program(),
+            By::Pytest | By::Unittest | By::MkDocs | By::Mypy => self.program(),
         }
     }
 }
@@ -47,9 +49,7 @@ impl Project<'_> {
     /// Returns why tests cannot run: they import a module of the project's that is found only where the project is installed, and is not, or
     /// one of somebody else's that their Python does not find.
     pub(super) fn not_installed(&self, tests: &[&String], by: By) -> Option<String> {
-        let program = self
-            .asked(by)
-            .filter(|program| self.look.finds(program) || self.look.is_there(program))?;
+        let program = self.found(by)?;
         let lacks = |module: &str| !self.look.imports(&program, module);
         let own = match self.is_installable() {
             true => self.imported(tests, by),
@@ -68,10 +68,22 @@ impl Project<'_> {
             ));
         }
         let (module, path) = others.iter().find(|(module, _)| lacks(module))?;
-        Some(match self.installing(Some(module), false) {
+        Some(self.lacking(module, path))
+    }
+
+    /// Says that a module of others is not there, and how it is had.
+    pub(super) fn lacking(&self, module: &str, path: &str) -> String {
+        match self.installing(Some(module), false) {
             Some(install) => format!("{module} is not installed: {install}"),
             None => format!("{module} is not installed: {path} imports it"),
-        })
+        }
+    }
+
+    /// Returns the program that is asked, if it is there.
+    pub(super) fn found(&self, by: By) -> Option<String> {
+        let program = self.asked(by)?;
+        let is_there = self.look.finds(&program) || self.look.is_there(&program);
+        is_there.then_some(program)
     }
 
     /// Returns the program that tells by which Python it runs; none where what runs it installs the project, or asks for it, and where it
@@ -91,11 +103,13 @@ impl Project<'_> {
             (Runner::Venv(folder), By::Unittest) => venv(folder, by.program()),
             (_, By::Unittest) if is_brought => None,
             (_, By::Unittest) => Some("python3".to_owned()),
-            (_, By::Pytest | By::Sphinx | By::MkDocs) => match self.own_program(by.program()) {
-                _ if is_brought && self.names(by.package()) => None,
-                Some(folder) => venv(folder, by.program()),
-                None => Some(by.program().to_owned()),
-            },
+            (_, By::Pytest | By::Sphinx | By::MkDocs | By::Mypy) => {
+                match self.own_program(by.program()) {
+                    _ if is_brought && self.names(by.package()) => None,
+                    Some(folder) => venv(folder, by.program()),
+                    None => Some(by.program().to_owned()),
+                }
+            }
         }
     }
 

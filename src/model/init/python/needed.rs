@@ -113,7 +113,12 @@ impl Project<'_> {
         });
         let tests = tests.iter().map(|it| it.as_str());
         let starts = conftests.chain(tests.filter(|test| is_meant(test)));
-        let mut queue: Vec<String> = starts.map(str::to_owned).collect();
+        self.imports_from(starts.map(str::to_owned).collect())
+    }
+
+    /// The same of these files.
+    pub(super) fn imports_from(&self, mut queue: Vec<String>) -> Vec<(String, String)> {
+        let files = self.look.files().iter().map(String::as_str);
         let modules = files.filter(|path| path.ends_with(".py") || path.ends_with(".pyi"));
         let own: HashSet<&str> = modules
             .flat_map(|path| path.split('/'))

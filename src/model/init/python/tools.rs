@@ -50,6 +50,10 @@ impl Project<'_> {
                 };
                 let others = || self.calls.calls_any(&OF_TYPES);
                 let is_called = || self.calls.calls_any(&["mypy", "dmypy"]).is_some();
+                let lacking = match package {
+                    "mypy" => self.lacks_for_types(&command),
+                    _ => None,
+                };
                 let instead = match package {
                     "mypy" if !is_called() => others(),
                     _ => None,
@@ -60,7 +64,8 @@ impl Project<'_> {
                     .runs((role, id), &command, package)
                     .says(says)
                     .seen_in(seen);
-                goals.push(held(goal, why.or(instead).as_deref()));
+                let goal = held(goal, why.or(instead).as_deref());
+                goals.push(held(goal, lacking.as_deref()));
             }
         };
         let seen_ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);
@@ -195,21 +200,5 @@ impl Project<'_> {
                 .or_else(|| read("setup.cfg", tool, key))
         };
         value(more).is_none() && value(instead).is_some_and(|places| !places.contains("venv"))
-    }
-
-    /// Says whether mypy knows by its configuration what to look at: by the first file that has one.
-    fn tells_mypy_files(&self) -> bool {
-        const KEYS: [&str; 3] = ["files", "packages", "modules"];
-        let read = |name: &str| self.look.read(&join(self.home, name));
-        let tells = |text: &str| {
-            let mut keys = KEYS.iter();
-            keys.any(|key| !ini::values(text, "mypy", key).is_empty())
-        };
-        let own = ["mypy.ini", ".mypy.ini"].into_iter().find_map(read);
-        match (own, self.tool("mypy"), read("setup.cfg")) {
-            (Some(text), _, _) => tells(&text),
-            (None, Some(mypy), _) => KEYS.iter().any(|key| mypy.get(key).is_some()),
-            (None, None, text) => text.is_some_and(|text| tells(&text)),
-        }
     }
 }

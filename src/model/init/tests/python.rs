@@ -895,3 +895,59 @@ fn types_are_checked_as_the_project_checks_them_itself() {
         ["8 types-fit: uv run --locked --group mypy mypy ."]
     );
 }
+
+#[test]
+fn types_wait_for_the_packages_that_what_is_looked_at_imports() {
+    let of = |config: &str, tox: &str, test: &str, missing: &'static [&'static str]| {
+        let files = [
+            ("pyproject.toml", "[project]\nname = 'foo'\nversion = '1'\n"),
+            ("foo/__init__.py", "import os\n"),
+            ("setup.cfg", config),
+            ("tox.ini", tox),
+            ("tests/test_x.py", test),
+        ];
+        let found = propose(&Files::of(&files).without(missing), &PLAIN);
+        reads_back(&found);
+        let mut all = found.proposals.into_iter();
+        all.find(|one| one.id == "types-fit").unwrap().missing
+    };
+    let plain = "[mypy]\nstrict = true\n";
+    let tox = |places: &str| {
+        format!(
+            "[testenv]\ndeps =\n  pytest\n  hypothesis\ncommands = pytest\n[testenv:mypy]\ncommands = mypy {places}\n"
+        )
+    };
+    let test = "from hypothesis import given\nfrom foo import f\n";
+    let missing = &["mypy: hypothesis"];
+    let why = "hypothesis is not installed: pip install --editable . pytest hypothesis";
+    let files = "[mypy]\nfiles = foo, tests/test_x.py\n";
+    let waits = Some(why.to_owned());
+    for (config, places, test, expected) in [
+        (plain, "foo tests", test, waits.clone()),
+        (plain, ".", test, waits.clone()),
+        (plain, "foo", test, None),
+        (files, "", test, waits),
+        ("[mypy]\nfiles = foo\n", "", test, None),
+        ("[mypy]\nignore_missing_imports = True\n", ".", test, None),
+        (
+            "[mypy]\n[mypy-hypothesis.*]\nignore_missing_imports = True\n",
+            ".",
+            test,
+            None,
+        ),
+        (
+            plain,
+            ".",
+            "from hypothesis import given  # type: ignore\n",
+            None,
+        ),
+        (plain, ".", "import os\n", None),
+    ] {
+        assert_eq!(
+            of(config, &tox(places), test, missing),
+            expected,
+            "{config} {places} {test}"
+        );
+    }
+    assert_eq!(of(plain, &tox("."), test, &[]), None);
+}
