@@ -168,7 +168,7 @@ fn harms(text: &str, texts_of: TextsOf, left: &mut Left) -> Vec<Harm> {
         let is_ended = |harm: &Harm| goes_on_beside && (ends(one) || harm.does == Does::Serves);
         found.extend(
             harm.filter(|harm| !is_ended(harm))
-                .map(|harm| harm.by(one.typed())),
+                .map(|harm| harm.by(as_written(text, &one.typed()))),
         );
     }
     let altering = check::altering(text).map(|what| Harm::of(Does::Alters).by(what));
@@ -320,13 +320,14 @@ pub(super) fn as_written(text: &str, line: &str) -> String {
             named.push_str(part);
             continue;
         };
-        let word = before.rsplit(['`', ' ']).next().unwrap_or_default();
-        // One that is a word of its own is known by the one before it, unless quotes are between them.
-        let begin = before.trim_end_matches(' ').rfind(['`', ' ']);
-        let words = [&before[begin.map_or(0, |begin| begin + 1)..], word];
-        let found = words.iter().find_map(|word| {
-            let at = rest.find(&format!("{word}$"))?;
-            Some(&rest[at + word.len()..])
+        // It is known by what stands before it: the whole command, else the word before it, or the beginning of its own; be it in quotes.
+        let command = before.rsplit('`').next().unwrap_or_default();
+        let begin = command.trim_end_matches(' ').rfind(' ');
+        let words = [0, begin.map_or(0, |begin| begin + 1)].map(|begin| &command[begin..]);
+        let own = command.rsplit(' ').next().filter(|own| !own.is_empty());
+        let found = words.into_iter().chain(own).find_map(|words| {
+            let mut ways = [format!("{words}$"), format!("{words}\"$")].into_iter();
+            ways.find_map(|way| Some(&rest[rest.find(&way)? + way.len() - 1..]))
         });
         let name = found.and_then(|found| VARIABLE.find(found));
         named.push_str(before);

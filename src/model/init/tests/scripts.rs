@@ -359,3 +359,20 @@ fn tests_that_wait_for_what_npm_runs_around_them_are_called_without_that() {
         assert_eq!(of(scripts).0, whole, "{scripts}");
     }
 }
+
+#[test]
+fn a_command_is_named_as_it_stands_in_its_file() {
+    let package = r#"{"version": "1.0.0", "scripts": {"test": "bin/run-test", "check-v": "git commit -am $npm_package_version"}}"#;
+    let run = "#!/usr/bin/env bash\nif [ -z \"${BASH_VERSION-}\" ]; then exit 1; fi\nrl() {\n  greadlink -f \"$1\"\n}\nrl \"$0\" >/dev/null || true\n";
+    let files = [("package.json", package), ("bin/run-test", run)];
+    let found = propose(&Files::of(&files).without(&["shellcheck"]), &PLAIN);
+    let tests = found.proposals.iter().find(|one| one.id == "tests-pass");
+    let why = "evolve does not know what `greadlink -f $1` does: look first, then take the # away";
+    assert_eq!(tests.and_then(|one| one.missing.as_deref()), Some(why));
+    let why = "package.json: scripts.check-v: it changes files (git commit -am $npm_package_version); a goal only looks";
+    assert!(
+        found.left_out.iter().any(|it| it == why),
+        "{:#?}",
+        found.left_out
+    );
+}
