@@ -73,7 +73,8 @@ pub(super) fn files(look: &dyn Look) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the lines that each job of CI runs in a folder, be it only to set up.
+/// Returns the lines that each job of CI runs in a folder, be it only to set up; without those of Cargo that a nightly compiler runs,
+/// as what it builds may be built by none but that.
 pub(super) fn lines_of_jobs(look: &dyn Look, folder: &str) -> Vec<Vec<String>> {
     let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
     for path in files(look) {
@@ -86,7 +87,10 @@ pub(super) fn lines_of_jobs(look: &dyn Look, folder: &str) -> Vec<Vec<String>> {
             let job = step.source.splitn(3, ": ").take(2).collect::<Vec<_>>();
             let job = job.join(": ");
             let script = step.script.replace("\\\n", " ");
-            let lines = script.lines().map(str::to_owned);
+            let is_elsewhere = toolchain::needs_nightly(look, &step);
+            let lines = script.lines();
+            let lines = lines.filter(|line| !(is_elsewhere && line.contains("cargo ")));
+            let lines = lines.map(str::to_owned);
             match jobs.iter_mut().find(|(name, _)| *name == job) {
                 Some((_, all)) => all.extend(lines),
                 None => jobs.push((job, lines.collect())),

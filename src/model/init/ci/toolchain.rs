@@ -30,19 +30,16 @@ pub(super) fn of_action<'a>(action: &'a str, input: &'a str) -> Option<&'a str> 
     }
 }
 
-/// Returns the toolchain that a script has rustup take by default.
+/// Returns the toolchain that a script has rustup take by default: the last one.
 pub(super) fn of_script(script: &str) -> Option<&str> {
-    let of_line = |line: &'_ str| {
+    let mut chosen = script.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["rustup", "default", name] | ["rustup", "override", "set", name] => {
-                line.rfind(name).map(|at| (at, name.len()))
-            }
+            ["rustup", "default", name] | ["rustup", "override", "set", name] => Some(*name),
             _ => None,
         }
-    };
-    let mut lines = script.lines().rev();
-    lines.find_map(|line| of_line(line).map(|(at, length)| &line[at..at + length]))
+    });
+    chosen.next_back()
 }
 
 /// Says whether a name is that of a toolchain, and not of the newest stable one.
@@ -53,8 +50,22 @@ pub(super) fn is_other(name: &str) -> bool {
         let rest = name.strip_prefix(*channel);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    name.chars().all(is_plain)
-        && (is_version || ["beta", "nightly"].iter().any(|it| is_channel(it)))
+    name.chars().all(is_plain) && (is_version || ["beta", "nightly"].iter().any(is_channel))
+}
+
+/// Says whether a job sets up a nightly compiler, and the repository goes by none of its own.
+pub(super) fn needs_nightly(look: &dyn Look, step: &Step) -> bool {
+    other(look, step).is_some_and(|name| name.starts_with("nightly"))
+}
+
+/// Returns the toolchain that a job sets up, unless it is the newest stable one, or the repository goes by one of its own.
+fn other<'s>(look: &dyn Look, step: &'s Step) -> Option<&'s String> {
+    let folders = ["", step.folder.as_str()];
+    let is_pinned = || {
+        let mut folders = folders.iter();
+        folders.any(|folder| first_of(look, folder, &PINS).is_some())
+    };
+    step.toolchain.as_ref().filter(|_| !is_pinned())
 }
 
 /// Says that a step would not run by the toolchain that its job sets up, or that it names one, or a target, that is not there.
@@ -63,13 +74,7 @@ pub(super) fn lacking(look: &dyn Look, step: &Step, check: &str) -> Option<Strin
     let mut all = all
         .iter()
         .filter(|one| PROXIES.contains(&one.words[0].as_str()));
-    let is_pinned = || {
-        let folders = ["", step.folder.as_str()];
-        folders
-            .iter()
-            .any(|folder| first_of(look, folder, &PINS).is_some())
-    };
-    let other = step.toolchain.as_ref().filter(|_| !is_pinned());
+    let other = other(look, step);
     all.find_map(|one| lacks(look, one, other))
 }
 

@@ -415,6 +415,14 @@ fn what_ci_tests_as_it_is_by_default_is_tested_so_and_with_features_beside_it() 
         ),
         (&["cargo test"], &[plain]),
         (
+            &[
+                "cargo test",
+                "rustup default nightly",
+                "cargo test --features stub",
+            ],
+            &[plain],
+        ),
+        (
             &["cargo test --features a", "cargo test --features a,b"],
             &["9 tests-pass: cargo test --quiet --features a,b"],
         ),
