@@ -29,7 +29,7 @@ impl Propose for Population {
         };
         let (operator, parents) = match generation.number {
             1 => (Operator::Mutation, vec![0]),
-            _ => bred(&generation, id),
+            _ => bred(&generation, &generation.parents_for(seen, id), id),
         };
         Wish::Propose(proposal(seen, id, operator, parents))
     }
@@ -59,6 +59,7 @@ pub fn first(plan: &Population) -> Generation {
         first: 1,
         last: plan.k,
         survivors: vec![0],
+        living: vec![0],
         stale: 0,
         bred: 0,
     }
@@ -87,8 +88,8 @@ pub fn following(
         return Err(Why::Plateau);
     }
     let survive = k.div_ceil(2);
-    let mut living = seen.ranked(before.survivors.iter().copied().chain(made), first);
-    living.truncate(survive as usize);
+    let lived_on = before.parents_for(seen, first);
+    let mut living = seen.ranked(lived_on.into_iter().chain(made), first);
     if living.is_empty() {
         living.push(0);
     }
@@ -100,22 +101,36 @@ pub fn following(
         number: before.number + 1,
         first,
         last: before.last + (k - survive),
-        survivors: living,
+        survivors: living.iter().copied().take(survive as usize).collect(),
+        living,
         stale: lulls,
         bred: before.bred + was_bred,
     })
 }
 
-/// Returns how an attempt of a generation after the first is made, and from what.
-fn bred(generation: &Generation, id: Id) -> (Operator, Vec<Id>) {
+impl Generation {
+    /// Returns what attempt `id` can be made from, the better first: who lived on, and in the place of those who were pruned by then
+    /// the next better ones.
+    fn parents_for(&self, seen: &Standing, id: Id) -> Vec<Id> {
+        let stands = |one: &Id| !seen.is_pruned(*one, id);
+        let living = self.living.iter().copied().filter(stands);
+        let parents: Vec<Id> = living.take(self.survivors.len()).collect();
+        match parents.is_empty() {
+            true => vec![0],
+            false => parents,
+        }
+    }
+}
+
+/// Returns how an attempt of a generation after the first is made, and from which of `survivors`.
+fn bred(generation: &Generation, survivors: &[Id], id: Id) -> (Operator, Vec<Id>) {
     let operator = |slot: u64| OPERATORS[((generation.bred + slot) % 4) as usize];
     let slot = id - generation.first;
-    let survivors = &generation.survivors;
     let nth = (0..slot)
         .filter(|slot| operator(*slot) == Operator::Mutation)
         .count();
     let mutation = || (Operator::Mutation, vec![survivors[nth % survivors.len()]]);
-    match (operator(slot), &survivors[..]) {
+    match (operator(slot), survivors) {
         (Operator::Mutation, _) => mutation(),
         (Operator::Crossover, [best, second, ..]) => (Operator::Crossover, vec![*best, *second]),
         // There is nothing to cross the only survivor with.

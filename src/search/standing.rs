@@ -16,6 +16,8 @@ pub struct Generation {
     pub last: Id,
     /// Who lived on, the better first.
     pub survivors: Vec<Id>,
+    /// Who could have, the better first: those who lived on, and behind them who stands in where one of them is pruned.
+    pub(super) living: Vec<Id>,
     /// How many generations before it had no new best, in a row.
     pub stale: u64,
     /// How many attempts of the search were bred before it.

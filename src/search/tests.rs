@@ -12,7 +12,7 @@ use super::dice::roll;
 use super::ending::{Ending, scored};
 use super::simulated::{Faults, World, plan};
 use super::standing::{Known, Standing};
-use super::{next, next_from};
+use super::{Next, next, next_from};
 use crate::model::search::lineage::{
     Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,
     Why, Word,
@@ -517,4 +517,55 @@ fn what_was_confirmed_is_held_against_all_that_is_known_of_the_best() {
     assert_eq!(standing.settled(1).ending, Ending::Unconfirmed);
     assert_eq!(standing.settled(2).ending, Ending::Accepted);
     assert_eq!((standing.best(), standing.score(0)), (2, Some(9.8)));
+}
+
+/// A population of four whose number is to be small; the baseline has 100, attempts 1 to 4 what is given.
+fn first_generation(scores: [u64; 4]) -> Lineage {
+    let population = Population {
+        k: 4,
+        generations: 3,
+    };
+    let mut lineage = Lineage::new(Plan {
+        direction: Direction::Min,
+        ..plan(Strategy::Population(population))
+    });
+    let mut lines = vec![
+        r#"{"measurement":{"id":0,"what":"first","measured":{"outcome":{"scored":{"samples":[100,100,100]}},"duration_s":0}}}"#.to_owned(),
+    ];
+    for (id, score) in (1..).zip(scores) {
+        lines.extend([
+            format!(r#"{{"attempt":{{"id":{id},"operator":"mutation","parents":[0],"lens":"a"}}}}"#),
+            format!(r#"{{"edit":{{"id":{id},"edited":{{"status":"changed","content":"{id}"}}}}}}"#),
+            format!(
+                r#"{{"measurement":{{"id":{id},"what":"first","measured":{{"outcome":{{"scored":{{"samples":[{score}]}}}},"duration_s":0}}}}}}"#
+            ),
+        ]);
+    }
+    for line in lines {
+        lineage.take(serde_json::from_str(&line).unwrap()).unwrap();
+    }
+    lineage
+}
+
+fn prune(lineage: &mut Lineage, id: Id) {
+    let after = lineage.newest();
+    let word = Word::Prune(id);
+    lineage.take(Entry::Note(Note { after, word })).unwrap();
+}
+
+#[test]
+fn what_is_pruned_within_a_generation_is_not_bred_from_any_more() {
+    let mut lineage = first_generation([91, 98, 95, 120]);
+    let proposed = |lineage: &mut Lineage| match next(lineage, None) {
+        Next::Propose(proposal) => {
+            lineage.take(Entry::Attempt(proposal.clone())).unwrap();
+            proposal.parents
+        }
+        other => panic!("{other:?}"),
+    };
+    lineage.plan.agents = 2;
+    assert_eq!(proposed(&mut lineage), [1]);
+    prune(&mut lineage, 1);
+    // The next better one takes its place in the crossover.
+    assert_eq!(proposed(&mut lineage), [3, 2]);
 }
