@@ -91,6 +91,34 @@ fn what_was_made_from_a_pruned_attempt_is_pruned_as_well() {
 }
 
 #[test]
+fn what_only_a_pruned_attempt_was_ahead_of_is_the_best_everywhere_and_nothing_is_bred_from_the_pruned()
+ {
+    let repo = TestRepo::with_number("1");
+    let stop = repo.private().join("search/1/stop");
+    let fifth = format!("touch '{}'; echo 8 >x", stop.display());
+    repo.attempts(&["echo 9 >x", "echo 3 >x", "echo 5 >x", "echo 4 >x", &fifth]);
+    repo.search(&["--strategy=population", "-k=4", "-g=2", "--yes"])
+        .expect(0);
+    repo.answer(&["search", "prune", "1"]);
+    let status = repo.answer(&["search", "status"]);
+    assert!(status.contains("best       attempt 3: 5"), "{status}");
+    assert!(status.contains("crossover of 3 and 4"), "{status}");
+    let board = repo.answer(&["search", "board"]);
+    assert!(board.contains("accepted, best"), "{board}");
+    assert!(!board.contains("maybe luck"), "{board}");
+    assert!(!board.contains("not the best: attempt 1"), "{board}");
+    repo.attempts(&["false", "false", "false", "false", "false", "echo 6 >x"]);
+    let run = repo.evolve(&["search", "resume", "--yes"]).expect(0);
+    assert!(
+        run.stdout.contains("crossover of 3 and 4"),
+        "{}",
+        run.stdout
+    );
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "6\n");
+}
+
+#[test]
 fn what_is_pruned_while_an_attempt_is_under_way_is_not_the_best() {
     let repo = TestRepo::with_number("1");
     let child = waiting(&repo);

@@ -19,7 +19,7 @@ pub fn of(standing: &Standing, id: Id) -> Option<String> {
     let settled = standing.settled(id);
     let first = || problem(standing, id, Measure::First);
     match settled.ending {
-        Ending::Accepted if settled.is_new_best => None,
+        Ending::Accepted if settled.is_new_best || standing.winner() == id => None,
         Ending::Accepted => Some(not_best(standing, id)),
         Ending::Equal => Some(format!("as good as {}", name(standing.root_of(id)))),
         Ending::Worse => Some(compared(standing, id, standing.root_of(id))),
@@ -57,6 +57,9 @@ fn parent(standing: &Standing, id: Id) -> String {
 /// Says why an accepted attempt is not the best.
 fn not_best(standing: &Standing, id: Id) -> String {
     let best = standing.best_after(id - 1);
+    if standing.is_pruned(best, Id::MAX) {
+        return format!("not the best: {}", not_in_its_place(standing, id));
+    }
     match standing
         .lineage
         .attempt(id)
@@ -66,6 +69,18 @@ fn not_best(standing: &Standing, id: Id) -> String {
             format!("not the best: {}", unconfirmed(standing, id, best))
         }
         _ => format!("not the best: {}", compared(standing, id, best)),
+    }
+}
+
+/// Says why an accepted attempt is not the best in the place of a pruned one that was ahead of it.
+fn not_in_its_place(standing: &Standing, id: Id) -> String {
+    let plan = &standing.lineage.plan;
+    let best = standing.winner();
+    let scores = standing.score(id).zip(standing.score(best));
+    match scores.is_some_and(|(own, best)| plan.direction.is_better(own, best)) {
+        true if plan.has_holdout => "it was not held against the hold-out".to_owned(),
+        true => unconfirmed(standing, id, best),
+        false => compared(standing, id, best),
     }
 }
 

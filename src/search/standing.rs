@@ -200,11 +200,53 @@ impl<'l> Standing<'l> {
         self.newest_best(id, Id::MAX)
     }
 
-    /// Returns the newest up to attempt `last` that was the best when it ended and was not pruned before attempt `before` was
-    /// proposed.
+    /// Returns the best up to attempt `last` of those that were not pruned before attempt `before` was proposed: the newest that
+    /// was the best when it ended, or what is better than that and only one that was pruned since was ahead of.
     fn newest_best(&self, last: Id, before: Id) -> Id {
-        let stands = |id: &Id| self.settled(*id).is_new_best && !self.is_pruned(*id, before);
-        (1..=last).rev().find(stands).unwrap_or(0)
+        let is_out = self.taken_out(last, before);
+        let stands = |id: &Id| self.settled(*id).is_new_best && !is_out[*id as usize];
+        let best = (1..=last).rev().find(stands).unwrap_or(0);
+        let was_denied = |id: &Id| {
+            let settled = self.settled(*id);
+            settled.ending == Ending::Accepted
+                && !settled.is_new_best
+                && !is_out[*id as usize]
+                && is_out[self.best_after(id - 1) as usize]
+        };
+        let denied = (1..=last).filter(was_denied);
+        let direction = self.lineage.plan.direction;
+        let is_better = |one: Id, other: Id| {
+            let scores = self.score(one).zip(self.score(other));
+            scores.is_some_and(|(one, other)| direction.is_better(one, other))
+        };
+        let better = denied.filter(|id| is_better(*id, best) && self.has_beaten(*id, best));
+        better
+            .reduce(|best, id| if is_better(id, best) { id } else { best })
+            .unwrap_or(best)
+    }
+
+    /// Says whether what was measured shows that an accepted attempt is better than `other`, and what the hold-out asks for. One that
+    /// was not the best was not held against the hold-out.
+    fn has_beaten(&self, id: Id, other: Id) -> bool {
+        let direction = self.lineage.plan.direction;
+        let beside = ending::outcome(self.lineage, id, Measure::Beside(other)).and_then(scored);
+        let is_confirmed = self.is_deterministic
+            || beside.is_some_and(|(own, beside)| direction.are_all_better(own, beside));
+        is_confirmed && !self.lineage.plan.has_holdout
+    }
+
+    /// Says of each attempt up to `last` whether it, or one that it was made from, was pruned before attempt `before` was proposed.
+    fn taken_out(&self, last: Id, before: Id) -> Vec<bool> {
+        let mut is_out = vec![false; last as usize + 1];
+        for id in self.pruned(before).filter(|id| *id <= last) {
+            is_out[id as usize] = true;
+        }
+        for id in 1..=last {
+            let proposal = self.lineage.proposal(id);
+            let mut parents = proposal.iter().flat_map(|one| &one.parents);
+            is_out[id as usize] |= parents.any(|parent| is_out[*parent as usize]);
+        }
+        is_out
     }
 
     /// Returns what was the best once attempt `id` had its ending.
@@ -220,10 +262,8 @@ impl<'l> Standing<'l> {
     /// The same for attempt `id`, before which it may have been pruned.
     pub fn incumbent_for(&self, id: Id) -> Id {
         let stands = |one: &Id| *one == 0 || !self.is_pruned(*one, id);
-        let is_best = |id: &Id| self.settled(*id).is_new_best;
         let incumbent = Some(self.incumbent()).filter(stands);
-        let mut bests = (0..self.len()).rev().filter(is_best);
-        incumbent.or_else(|| bests.find(stands)).unwrap_or(0)
+        incumbent.unwrap_or_else(|| self.newest_best(self.len() - 1, id))
     }
 
     /// Returns the nearest accepted ancestor of attempt `id`, whose parents have their endings: the better one's of two.

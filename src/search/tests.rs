@@ -554,6 +554,39 @@ fn prune(lineage: &mut Lineage, id: Id) {
 }
 
 #[test]
+fn what_only_a_pruned_attempt_was_ahead_of_is_the_best_after_it() {
+    let mut lineage = first_generation([91, 98, 95, 97]);
+    let best = |lineage: &Lineage| {
+        let standing = Standing::of(lineage);
+        (
+            standing.best(),
+            standing.winner(),
+            standing.incumbent_for(lineage.newest() + 1),
+        )
+    };
+    assert_eq!(best(&lineage), (1, 1, 1));
+    for (pruned, next) in [(1, 3), (3, 4), (4, 2), (2, 0)] {
+        prune(&mut lineage, pruned);
+        assert_eq!(best(&lineage), (next, next, next), "{pruned}");
+    }
+}
+
+#[test]
+fn what_was_not_held_against_the_hold_out_is_not_the_best_after_a_pruned_one() {
+    let mut lineage = first_generation([91, 98, 95, 97]);
+    lineage.plan.has_holdout = true;
+    for id in [0, 1] {
+        let line = format!(
+            r#"{{"measurement":{{"id":{id},"what":"hold_out","measured":{{"outcome":{{"scored":{{"samples":[1]}}}},"duration_s":0}}}}}}"#
+        );
+        lineage.take(serde_json::from_str(&line).unwrap()).unwrap();
+    }
+    assert_eq!(Standing::of(&lineage).winner(), 1);
+    prune(&mut lineage, 1);
+    assert_eq!(Standing::of(&lineage).winner(), 0);
+}
+
+#[test]
 fn what_is_pruned_within_a_generation_is_not_bred_from_any_more() {
     let mut lineage = first_generation([91, 98, 95, 120]);
     let proposed = |lineage: &mut Lineage| match next(lineage, None) {
