@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, everything_below, finish, output, wait_until};
+use crate::harness::{TestRepo, everything_below, finish, output, wait_until, write_program};
 
 const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
 
@@ -694,6 +694,52 @@ fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
     );
     assert!(said.contains("nothing that git ignores"), "{said}");
     assert_eq!(copies(&repo), Vec::<String>::new());
+}
+
+#[test]
+fn a_goal_that_cannot_be_measured_again_is_a_note_and_no_disagreement() {
+    let goals = |link: &str| {
+        format!(
+            "version: 1\nmission: m\n{link}goals:\n  - {{id: a, description: d, check: tools/check, weight: 5}}\n"
+        )
+    };
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", "tools/\n");
+    fs::create_dir(repo.path("tools")).unwrap();
+    write_program(&repo.path("tools/check"), "#!/bin/sh\nexec test -e a\n");
+    repo.write("GOALS.yaml", &goals(""));
+    repo.commit_all("first");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    let run = repo.evolve(&["audit", "--remeasure=1", "--json"]).expect(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        (&found["remeasured"], &found["disagreements"]),
+        (&json!([1]), &json!([]))
+    );
+    let said = repo.evolve(&["audit", "--remeasure=1"]).expect(0).stdout;
+    assert!(
+        said.contains("note: cycle 1: a could not be measured again: it is recorded as pass and was skipped (cannot be executed (exit 127)"),
+        "{said}"
+    );
+    assert!(
+        said.contains("`prepare:` or `link:` below `evolve:`"),
+        "{said}"
+    );
+    assert!(said.contains("everything agrees: "), "{said}");
+    // A bare clone has nothing to lend.
+    let bare = repo.out("bare").display().to_string();
+    repo.git(&["clone", "--quiet", "--bare", ".", &bare]);
+    let bare = repo.evolve(&["-C", &bare, "audit", "--remeasure=1"]);
+    let said = bare.expect(0).stdout;
+    assert!(said.contains("`prepare:` below `evolve:`"), "{said}");
+    // As the note says: what is recorded from then on can be measured again.
+    repo.write("GOALS.yaml", &goals("evolve: {link: [tools]}\n"));
+    repo.git(&["rm", "--quiet", "a"]);
+    repo.commit_all("lent");
+    repo.cycle("touch a").expect(0);
+    let said = repo.evolve(&["audit", "--remeasure=1"]).expect(0).stdout;
+    assert!(!said.contains("note:"), "{said}");
 }
 
 /// The names of what audits have beside the repository.

@@ -21,9 +21,17 @@ use crate::model::goals::{self, Settings};
 use crate::session::GoalsFile;
 use crate::view;
 
-/// What may be why goals have other results in a copy that nothing made ready.
-const UNPREPARED: &str = "they were measured in a copy, which has nothing that git ignores, such as node_modules: where a check needs that, \
-    `prepare:` below `evolve:` in GOALS.yaml brings it";
+/// Says what may be why goals have other results in a copy that nothing made ready. Nothing can be lent where there is no checkout.
+fn unprepared(is_bare: bool) -> String {
+    let keys = match is_bare {
+        true => "`prepare:`",
+        false => "`prepare:` or `link:`",
+    };
+    format!(
+        "they were measured in a copy, which has nothing that git ignores, such as node_modules: where a check needs that, \
+         {keys} below `evolve:` in GOALS.yaml brings it, for what is recorded from then on"
+    )
+}
 
 /// Holds the history of HEAD against git, and says what does not agree.
 pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize)) -> Result<u8> {
@@ -88,7 +96,7 @@ fn measure_again(
             session: clock::session_id(),
             fence: sandbox.fence(Profile::Checks, &ground)?,
         };
-        let mut is_bare = false;
+        let mut is_unprepared = false;
         for one in recorded {
             match remeasure(repo, &slot, &measurer, (one, goals_file)).await? {
                 Again::Halted(halt) => return Err(cut_short(&halt)),
@@ -100,11 +108,15 @@ fn measure_again(
                     "cycle {} cannot be measured again: {why}",
                     one.cycle
                 )),
-                Again::Measured(found, unsteady) => {
+                Again::Measured(compared) => {
                     audit.remeasured.push(one.cycle);
-                    is_bare |= !found.is_empty() && settings.prepare.is_none();
-                    audit.disagreements.extend(found);
-                    audit.notes.extend(unsteady.iter().map(|id| {
+                    let is_other = !compared.differs.is_empty() || !compared.skipped.is_empty();
+                    is_unprepared |= is_other && settings.prepare.is_none();
+                    audit.disagreements.extend(compared.differs);
+                    let skipped = compared.skipped.iter();
+                    let skipped = skipped.map(|what| format!("cycle {}: {what}", one.cycle));
+                    audit.notes.extend(skipped);
+                    audit.notes.extend(compared.unsteady.iter().map(|id| {
                         format!(
                             "{id} of cycle {} agreed only when it was measured once more",
                             one.cycle
@@ -113,8 +125,8 @@ fn measure_again(
                 }
             }
         }
-        if is_bare {
-            audit.notes.push(UNPREPARED.to_owned());
+        if is_unprepared {
+            audit.notes.push(unprepared(repo.is_bare()));
         }
         Ok(())
     });

@@ -25,7 +25,7 @@ use crate::model::{text, yardstick};
 use chronicle::Chronicle;
 use goals_files::GoalsFiles;
 
-pub use remeasure::{Again, remeasure};
+pub use remeasure::{Again, Compared, remeasure};
 
 /// What was recorded of a commit, so that it can be measured again.
 #[derive(Clone, Debug)]

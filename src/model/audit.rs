@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::model::text;
 
 pub use crate::model::gate::BY_OTHERS;
-pub use again::{differing, of_measured};
+pub use again::{Shown, differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
 pub use record::of_record;

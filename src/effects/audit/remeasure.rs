@@ -15,14 +15,25 @@ use crate::model::snapshot::Measurement;
 /// What measuring one commit again came to.
 #[derive(Debug)]
 pub enum Again {
-    /// It was measured; what differs, and goals that agreed only when they were measured once more.
-    Measured(Vec<Disagreement>, Vec<String>),
+    /// It was measured.
+    Measured(Compared),
     /// The slot could not be made ready to measure in, and why.
     NotReady(String),
     /// The goals that were measured then cannot be found.
     NoGoals,
     /// It was cut short.
     Halted(Halt),
+}
+
+/// What a commit that was measured again showed.
+#[derive(Debug)]
+pub struct Compared {
+    /// What differs.
+    pub differs: Vec<Disagreement>,
+    /// What could not be measured, in words.
+    pub skipped: Vec<String>,
+    /// The goals that agreed only when they were measured once more.
+    pub unsteady: Vec<String>,
 }
 
 /// Measures a recorded commit again and compares. A goal with another result than recorded is measured once more alone, as often
@@ -78,16 +89,17 @@ pub async fn remeasure(
             Err(halt) => return Ok(Again::Halted(halt)),
         }
     }
-    let found = audit::of_measured(&recorded.snapshot, &now);
+    let shown = audit::of_measured(&recorded.snapshot, &now);
     let disagreement = |what| Disagreement {
         cycle: Some(recorded.cycle),
         commit: Some(recorded.commit.clone()),
         what,
     };
-    Ok(Again::Measured(
-        found.into_iter().map(disagreement).collect(),
+    Ok(Again::Measured(Compared {
+        differs: shown.differs.into_iter().map(disagreement).collect(),
+        skipped: shown.skipped,
         unsteady,
-    ))
+    }))
 }
 
 /// Measures one goal alone until it has the recorded result; none if it never has.

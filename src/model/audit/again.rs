@@ -1,6 +1,6 @@
 //! A recorded commit that was measured again, held against what was recorded.
 
-use crate::model::snapshot::{Measurement, Snapshot};
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text;
 
 /// Returns the ids of the goals whose result is not the recorded one, in the snapshot's order.
@@ -13,9 +13,19 @@ pub fn differing(recorded: &Snapshot, now: &[Measurement]) -> Vec<String> {
     goals.map(|goal| goal.id.clone()).collect()
 }
 
-/// Says what was recorded and what was measured now, for each goal whose result differs.
-pub fn of_measured(recorded: &Snapshot, now: &[Measurement]) -> Vec<String> {
-    let told = |id: &String| {
+/// What measuring a recorded commit again showed, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// What was recorded and what was measured now, for each goal whose result differs.
+    pub differs: Vec<String>,
+    /// The goals that could not be measured, which shows nothing of what was recorded.
+    pub skipped: Vec<String>,
+}
+
+/// Says what measuring again showed of each goal whose result is not the recorded one.
+pub fn of_measured(recorded: &Snapshot, now: &[Measurement]) -> Shown {
+    let mut shown = Shown::default();
+    for id in &differing(recorded, now) {
         let was = recorded
             .find(id)
             .map_or("missing", |goal| goal.result.word());
@@ -24,9 +34,16 @@ pub fn of_measured(recorded: &Snapshot, now: &[Measurement]) -> Vec<String> {
         let why = again
             .and_then(|again| again.reason.as_deref())
             .map_or(String::new(), |why| format!(" ({})", text::clean_line(why)));
-        format!("{id} is recorded as {was} and was measured again as {is}{why}")
-    };
-    differing(recorded, now).iter().map(told).collect()
+        match again.map(|again| again.result) {
+            Some(CheckResult::Skip) => shown.skipped.push(format!(
+                "{id} could not be measured again: it is recorded as {was} and was skipped{why}"
+            )),
+            Some(_) | None => shown.differs.push(format!(
+                "{id} is recorded as {was} and was measured again as {is}{why}"
+            )),
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -66,12 +83,15 @@ mod tests {
             measured("b", Pass),
             measured("new", Fail),
         ];
-        let told = [
-            "a is recorded as pass and was measured again as skip (exit 1)",
+        let differs = [
             "b is recorded as fail and was measured again as pass",
             "c is recorded as pass and was measured again as missing",
         ];
-        assert_eq!(of_measured(&recorded, &now), told);
+        let shown = of_measured(&recorded, &now);
+        assert_eq!(shown.differs, differs);
+        let skipped =
+            ["a could not be measured again: it is recorded as pass and was skipped (exit 1)"];
+        assert_eq!(shown.skipped, skipped);
         assert_eq!(differing(&recorded, &recorded.goals), Vec::<String>::new());
     }
 }
