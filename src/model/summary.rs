@@ -182,8 +182,10 @@ pub fn baseline_report(baseline: &Snapshot) -> String {
 
 fn queue(counts: &Counts) -> String {
     format!(
-        "{} open, {} set aside, {} consumed",
-        counts.open, counts.set_aside, counts.consumed
+        "{} open, {} set aside, {}",
+        counts.open,
+        counts.set_aside,
+        counts.off()
     )
 }
 
@@ -266,7 +268,8 @@ mod tests {
             queue: Counts {
                 open: 2,
                 set_aside: 1,
-                consumed: 0,
+                consumed: 1,
+                taken_back: 1,
                 ..Counts::default()
             },
             spent: Spent {
@@ -280,7 +283,7 @@ mod tests {
         let page = table::unpadded(&summary.to_markdown());
         for line in [
             "- ended: running",
-            "- queue: 2 open, 1 set aside, 0 consumed",
+            "- queue: 2 open, 1 set aside, 0 done, 1 taken back",
             "4 cycles: 4 regressed",
             "- agent: 3 calls, at least 12,000 tokens (1 of 3 calls did not say), cost unknown",
             "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | – | – | b fails |",
