@@ -26,7 +26,7 @@ use crate::effects::mirror::Mirror;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::Sandbox;
+use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::stop::Stop;
 use crate::effects::workspace::{Start, Stock, WayOut, Workspace};
 use crate::error::{Error, Kind, Result};
@@ -35,6 +35,7 @@ use crate::model::goals::Limits;
 use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::status::Waiting;
 use crate::model::sweep::Part;
 use crate::model::work::WorkItem;
 
@@ -472,7 +473,23 @@ impl Session {
         still: impl Fn() -> bool,
     ) -> Result<Option<String>, Cut> {
         let told = (&self.stop, &self.events);
-        resting::rest(told, (rest, reason), still, || self.stop_file()).await
+        let private = &self.home().private;
+        let tell = |waiting: Option<Waiting>| {
+            // It is for those who look; the wait is the same without it.
+            if let Err(error) = sandbox::tell_waiting(private, waiting) {
+                tracing::debug!("`evolve status` does not tell of the wait: {error}");
+            }
+        };
+        let waiting = resting::waiting(rest, reason);
+        let is_told = waiting.is_some();
+        if is_told {
+            tell(waiting);
+        }
+        let rested = resting::rest(told, (rest, reason), still, || self.stop_file()).await;
+        if is_told {
+            tell(None);
+        }
+        rested
     }
 
     /// Writes a file of the private directory.

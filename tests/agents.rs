@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Run, TestRepo, finish, unpadded, wait_until};
+use crate::harness::{Run, TestRepo, finish, signal, unpadded, wait_until};
 
 /// A line of an agent that says what it used and that all is well.
 const RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":3,"result":"All done.","total_cost_usd":0.25,"usage":{"input_tokens":1000,"cache_read_input_tokens":500,"output_tokens":34},"permission_denials":[]}"#;
@@ -388,6 +388,37 @@ fn what_the_user_does_during_a_wait_is_the_users() {
         "{record}"
     );
     assert_eq!(repo.status(), ["?? new", "?? notes"]);
+}
+
+#[test]
+fn a_wait_is_told_to_who_asks_for_the_status_with_its_reason_and_its_end() {
+    let refused = is_refused(429, "Rate limited, try again in 1 hour");
+    for isolate in [&[][..], &["--isolate"]] {
+        let repo = with_claude(&[&refused]);
+        let child = repo.spawn(&[&["--agent=claude", "--max-cycles=1"], isolate].concat());
+        let status =
+            || -> Value { serde_json::from_str(&repo.answer(&["status", "--json"])).unwrap() };
+        wait_until("the wait", || status()["session"]["waiting"].is_object());
+        let document = status();
+        let page = repo.answer(&["status"]);
+        signal(&child, "INT");
+        finish(child).expect(130);
+        let waiting = &document["session"]["waiting"];
+        let reason = waiting["reason"].as_str().unwrap();
+        assert!(
+            reason.contains("rate limited: Rate limited, try again in 1 hour"),
+            "{reason}"
+        );
+        let until = waiting["until"].as_str().unwrap();
+        let now = format!(
+            "now        cycle 1: waits until {until}: STOP or KILL ends it; rate limited: Rate limited"
+        );
+        assert!(page.contains(&now), "{page}");
+        assert!(!page.contains("goals are measured"), "{page}");
+        let told = fs::read_to_string(repo.private().join("session.json")).unwrap();
+        assert!(!told.contains("waiting"), "{told}");
+        assert_eq!(status()["session"], Value::Null);
+    }
 }
 
 #[test]

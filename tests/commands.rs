@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use evolve::model::schema;
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Run, TestRepo, everything_below, finish, wait_until};
 
@@ -1579,4 +1579,35 @@ fn programs_are_told_what_validate_finds_problems_with_their_places_too() {
     repo.write("GOALS.yaml", "");
     let found = asked(2);
     assert_eq!(found["problems"].as_array().unwrap().len(), 1, "{found}");
+}
+
+#[test]
+fn the_status_is_told_while_the_baseline_is_measured() {
+    let repo = TestRepo::empty();
+    let (begun, go) = (repo.outside().join("begun"), repo.outside().join("go"));
+    let check = format!(
+        "touch {}; until [ -e {} ]; do sleep 0.02; done; test -e a",
+        begun.display(),
+        go.display()
+    );
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\ngoals:\n  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+        ),
+    );
+    repo.commit_all("first");
+    let child = repo.spawn(&["--agent=touch a", "--max-cycles=1"]);
+    wait_until("the baseline", || begun.exists());
+    let (page, document) = (repo.evolve(&["status"]), repo.evolve(&["status", "--json"]));
+    fs::write(go, "").unwrap();
+    finish(child).expect(0);
+    let page = page.expect(0).stdout;
+    assert!(
+        page.contains("now        the baseline: goals are measured\n"),
+        "{page}"
+    );
+    let document: Value = serde_json::from_str(&document.expect(0).stdout).unwrap();
+    let now = json!({"cycle": 0, "phase": "measuring", "goal_id": null});
+    assert_eq!(document["now"], now);
 }

@@ -22,7 +22,7 @@ use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
 use crate::model::search::lineage::Lineage;
 use crate::model::snapshot::FORMAT;
-use crate::model::status::{Now, Running, Searching, Status};
+use crate::model::status::{Now, Running, Searching, Status, Waiting};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
@@ -54,6 +54,9 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     };
     let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
+    let told = session.as_ref();
+    let told = told.and_then(|holder| sandbox::told(&repo.private, holder.pid));
+    let waiting = told.as_ref().and_then(|told| told.waiting.clone());
     let records = whole_history()?.records;
     let document = Status {
         format: FORMAT,
@@ -69,9 +72,12 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
-        protections: protections(&repo, goals.as_ref(), session.as_ref())?,
+        protections: match told {
+            Some(told) => told.protections,
+            None => protections(&repo, goals.as_ref())?,
+        },
         sandboxes: sandbox::available(),
-        session: session.map(running),
+        session: session.map(|holder| running(holder, waiting)),
         search: searching(&repo),
         kill: stop::kill_files()?
             .into_iter()
@@ -104,10 +110,11 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn running(holder: Holder) -> Running {
+fn running(holder: Holder, waiting: Option<Waiting>) -> Running {
     Running {
         pid: holder.pid,
         started_at: holder.since,
+        waiting,
     }
 }
 
@@ -130,19 +137,12 @@ fn searching(repo: &Repo) -> Option<Searching> {
     let number = open.map(|(store, _)| store.number);
     (holder.is_some() || number.is_some()).then(|| Searching {
         number,
-        session: holder.map(running),
+        session: holder.map(|holder| running(holder, None)),
     })
 }
 
-/// Returns what protects whom in the running session, or in one that would be started now.
-fn protections(
-    repo: &Repo,
-    goals: Option<&Goals>,
-    session: Option<&Holder>,
-) -> Result<Protections> {
-    if let Some(told) = session.and_then(|holder| sandbox::told(&repo.private, holder.pid)) {
-        return Ok(told);
-    }
+/// Returns what protects whom in a session that would be started now.
+fn protections(repo: &Repo, goals: Option<&Goals>) -> Result<Protections> {
     let user = user_config()?;
     let file = goals.map(|goals| &goals.settings);
     let wish = file.map(|file| file.sandbox.clone().or(&user.sandbox));

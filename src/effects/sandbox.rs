@@ -28,7 +28,7 @@ pub use found::{available, available_after, refused, trial};
 use landlock::Bounds;
 use rules::{ground_rules, lists, rule, shut_doors};
 use temporary::Temporary;
-pub use told::{tell, told};
+pub use told::{tell, tell_waiting, told};
 
 /// Where this program is, whatever becomes of the file that it was started from.
 const OWN_PROGRAM: &str = "/proc/self/exe";

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::status::Waiting;
+
 pub use bwrap::{KEPT, bwrap_argv, covers_what_may_go, without_gone};
 pub use doors::{DOORS, Door, LEADING, listening};
 pub use paths::{Home, expand};
@@ -245,6 +247,9 @@ pub struct Told {
     pub pid: u32,
     /// What protects whom.
     pub protections: Protections,
+    /// What it waits for now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
 }
 
 /// A sandbox that may or may not work on this machine.

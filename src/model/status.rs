@@ -1,6 +1,6 @@
 //! Where a repository stands, as one document. Pure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
@@ -67,12 +67,24 @@ pub struct Running {
     pub pid: u32,
     /// When it started, RFC 3339.
     pub started_at: String,
+    /// What it waits for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+}
+
+/// A wait of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// When it ends at the latest, RFC 3339.
+    pub until: String,
+    /// What ends it earlier, and why it is.
+    pub reason: String,
 }
 
 /// What a session at work does.
 #[derive(Clone, Debug, Serialize)]
 pub struct Now {
-    /// The cycle's number.
+    /// The cycle's number; 0 while the baseline is measured.
     pub cycle: u64,
     /// How far it has come, by the words of the journal.
     pub phase: &'static str,

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use chrono::{SecondsFormat, TimeDelta};
+
+use crate::effects::clock;
 use crate::effects::stop::Stop;
 use crate::error::{Error, Kind};
 use crate::event::{Event, Events};
 use crate::model::agent::CannotRun;
+use crate::model::status::Waiting;
 use crate::session::{Cut, Ending};
 
 /// How often a rest looks for a STOP file.
@@ -24,7 +28,7 @@ pub async fn rest(
     }
     events.send(Event::Waiting {
         seconds: rest.as_secs_f64(),
-        reason: format!("STOP or KILL ends it; {reason}"),
+        reason: in_words(reason),
     });
     let until = tokio::time::Instant::now() + rest;
     while tokio::time::Instant::now() < until && still() {
@@ -41,6 +45,24 @@ pub async fn rest(
         }
     }
     Ok(None)
+}
+
+/// Returns a rest that begins now, for those who look; none where it is over before they can.
+pub fn waiting(rest: Duration, reason: &str) -> Option<Waiting> {
+    let rest = TimeDelta::from_std(rest).ok()?;
+    if rest < TimeDelta::seconds(1) {
+        return None;
+    }
+    let until = clock::now().checked_add_signed(rest)?;
+    Some(Waiting {
+        until: until.to_rfc3339_opts(SecondsFormat::Secs, true),
+        reason: in_words(reason),
+    })
+}
+
+/// Says what ends a rest, and why it is.
+fn in_words(reason: &str) -> String {
+    format!("STOP or KILL ends it; {reason}")
 }
 
 /// Returns the ending where an agent that cannot run would have to be waited for longer than there is time.

@@ -2,7 +2,7 @@
 
 use crate::model::record::Record;
 use crate::model::sandbox::Available;
-use crate::model::status::{Now, Searching, Status};
+use crate::model::status::{Now, Searching, Status, Waiting};
 use crate::model::text::{clean_line, cut, number, passing, shell_word};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 use crate::view::width::hanging;
@@ -23,18 +23,38 @@ fn searching(search: &Searching) -> String {
     format!("{name} is {stands} — `evolve search status` says more")
 }
 
-/// Says what a session does.
-fn doing(now: &Now) -> String {
+/// Says what a session does, which waits or is at work; none between two cycles.
+fn doing(status: &Status) -> Option<String> {
+    let session = status.session.as_ref();
+    let waiting = session.and_then(|session| session.waiting.as_ref());
+    let does = match (waiting, &status.now) {
+        (Some(wait), _) => waits(wait),
+        (None, Some(now)) => at_work(now),
+        (None, None) => return None,
+    };
+    let before = match status.now.as_ref().map(|now| now.cycle) {
+        Some(0) => "the baseline: ".to_owned(),
+        Some(cycle) => format!("cycle {cycle}: "),
+        None => String::new(),
+    };
+    Some(before + &does)
+}
+
+fn waits(wait: &Waiting) -> String {
+    format!("waits until {}: {}", wait.until, wait.reason)
+}
+
+/// Says how far a cycle has come.
+fn at_work(now: &Now) -> String {
     let goal = now.goal_id.as_deref().unwrap_or("what was chosen");
-    let does = match now.phase {
+    match now.phase {
         "measuring" => "goals are measured".to_owned(),
         "sweeping" => "programs look for work".to_owned(),
         "agent" => format!("the agent works on {goal}, or its change is measured"),
         "undoing" => format!("the change for {goal} is taken back"),
         "recording" => format!("what became of {goal} is recorded"),
         _ => "the session is closed".to_owned(),
-    };
-    format!("cycle {}: {does}", now.cycle)
+    }
 }
 
 /// How much of a reason is shown, in characters.
@@ -50,8 +70,7 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
         ("goals", goals(status)),
         ("session", session(status)),
     ];
-    let now = status.now.as_ref();
-    rows.extend(now.map(|now| ("now", clean_line(&doing(now)))));
+    rows.extend(doing(status).map(|does| ("now", clean_line(&does))));
     let search = status.search.as_ref();
     rows.extend(search.map(|search| ("search", paint(GOOD, &searching(search)))));
     rows.push(("protected", clean_line(&status.protections.line())));
