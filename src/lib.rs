@@ -73,6 +73,7 @@ pub mod model {
     pub mod sweep;
     pub mod table;
     pub mod text;
+    pub mod told;
     pub mod trajectory;
     pub mod usage;
     pub mod validation;

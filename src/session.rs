@@ -35,8 +35,8 @@ use crate::model::goals::Limits;
 use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
-use crate::model::status::Waiting;
 use crate::model::sweep::Part;
+use crate::model::told::Waiting;
 use crate::model::work::WorkItem;
 
 pub use ending::{Cut, Ending, Unready};

@@ -34,7 +34,7 @@ use call::Call;
 use steering::{orders, steering};
 use walk::calls;
 
-pub use call::{of_module, operands, program_name};
+pub use call::{of_module, operands, program_name, run_by_node};
 pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
@@ -43,7 +43,6 @@ pub use modules::{Front, MISSING, code_that_looks_for, distributions, fronts, im
 pub use named::{is_pattern, lists, named};
 pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;
-pub use programs::run_by_node;
 pub use root::Root;
 pub use settings::{Tool, tools};
 pub use shell::written;

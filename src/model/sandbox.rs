@@ -8,8 +8,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::status::Waiting;
-
 pub use bwrap::{KEPT, bwrap_argv, covers_what_may_go, without_gone};
 pub use doors::{DOORS, Door, LEADING, listening};
 pub use paths::{Home, expand};
@@ -236,20 +234,6 @@ impl Protections {
         }
         parts.join("; ")
     }
-}
-
-/// What a running session says of itself, for `evolve status`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Told {
-    /// Version of the format.
-    pub format: u32,
-    /// Its process.
-    pub pid: u32,
-    /// What protects whom.
-    pub protections: Protections,
-    /// What it waits for now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Waiting>,
 }
 
 /// A sandbox that may or may not work on this machine.

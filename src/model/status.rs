@@ -1,9 +1,10 @@
 //! Where a repository stands, as one document. Pure.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
+use crate::model::told::Waiting;
 use crate::model::work::Counts;
 
 /// All that `evolve status` tells.
@@ -70,15 +71,6 @@ pub struct Running {
     /// What it waits for now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
-}
-
-/// A wait of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// When it ends at the latest, RFC 3339.
-    pub until: String,
-    /// What ends it earlier, and why it is.
-    pub reason: String,
 }
 
 /// What a session at work does.

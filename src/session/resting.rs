@@ -9,7 +9,7 @@ use crate::effects::stop::Stop;
 use crate::error::{Error, Kind};
 use crate::event::{Event, Events};
 use crate::model::agent::CannotRun;
-use crate::model::status::Waiting;
+use crate::model::told::Waiting;
 use crate::session::{Cut, Ending};
 
 /// How often a rest looks for a STOP file.

@@ -2,8 +2,9 @@
 
 use crate::model::record::Record;
 use crate::model::sandbox::Available;
-use crate::model::status::{Now, Searching, Status, Waiting};
+use crate::model::status::{Now, Searching, Status};
 use crate::model::text::{clean_line, cut, number, passing, shell_word};
+use crate::model::told::Waiting;
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 use crate::view::width::hanging;
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::effects::{files, ledger};
 use crate::error::Result;
-use crate::model::sandbox::{Protections, Told};
+use crate::model::sandbox::Protections;
 use crate::model::snapshot::FORMAT;
-use crate::model::status::Waiting;
+use crate::model::told::{Told, Waiting};
 
 /// The file in which a session says it.
 const TOLD: &str = "session.json";

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::index::lock::remove_dead;
+use super::index::lock::{in_the_way, remove_dead};
 use super::{Start, Workspace};
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
@@ -159,10 +159,4 @@ pub(super) fn is_older(file: &Path, since: i64) -> bool {
     let age = modified.duration_since(UNIX_EPOCH);
     let seconds = age.map_or(0, |age| age.as_secs());
     i64::try_from(seconds).unwrap_or(0) + 1 < since
-}
-
-/// Returns the error of a lock that another git does not let go of.
-pub(super) fn in_the_way(lock: &Path) -> Error {
-    Error::unsafe_repo(format!("{} is in the way", lock.display()))
-        .hint("another git is at work here: let it end, or remove that file if none is; then run evolve again: it goes on where it stopped")
 }

@@ -317,6 +317,23 @@ fn only_reads(name: &str, words: &[String], options: &Options) -> bool {
     }
 }
 
+/// Returns the script of package.json that Node is told to run itself, and what it hands to it: `node --run NAME -- ARGUMENTS`.
+pub fn run_by_node(words: &[String]) -> Option<(&str, &[String])> {
+    let (program, rest) = words.split_first()?;
+    if !matches!(stem(program).as_str(), "node" | "nodejs") {
+        return None;
+    }
+    let end = rest.iter().position(|word| word == "--");
+    let (own, handed) = rest.split_at(end.unwrap_or(rest.len()));
+    let mut options = own.iter().take_while(|word| word.starts_with('-'));
+    let at = options.position(|word| word == "--run" || word.starts_with("--run="))?;
+    let name = match own[at].split_once('=') {
+        Some((_, name)) => name,
+        None => own.get(at + 1)?,
+    };
+    Some((name, handed.get(1..).unwrap_or_default()))
+}
+
 /// Says whether a program runs the entry of a folder that package.json names.
 pub fn runs_packages(name: &str) -> bool {
     matches!(name, "node" | "nodejs" | "tsx" | "ts-node")

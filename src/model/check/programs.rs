@@ -1,7 +1,5 @@
 //! What is known of programs: their options, so that the script among the arguments is found. Pure.
 
-use super::call::stem;
-
 /// The options of a program, as far as they decide which of its arguments is what.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -119,23 +117,6 @@ const NONE: Options = Options {
     long_files: &[],
     is_mixed: false,
 };
-
-/// Returns the script of package.json that Node is told to run itself, and what it hands to it: `node --run NAME -- ARGUMENTS`.
-pub fn run_by_node(words: &[String]) -> Option<(&str, &[String])> {
-    let (program, rest) = words.split_first()?;
-    if !matches!(stem(program).as_str(), "node" | "nodejs") {
-        return None;
-    }
-    let end = rest.iter().position(|word| word == "--");
-    let (own, handed) = rest.split_at(end.unwrap_or(rest.len()));
-    let mut options = own.iter().take_while(|word| word.starts_with('-'));
-    let at = options.position(|word| word == "--run" || word.starts_with("--run="))?;
-    let name = match own[at].split_once('=') {
-        Some((_, name)) => name,
-        None => own.get(at + 1)?,
-    };
-    Some((name, handed.get(1..).unwrap_or_default()))
-}
 
 /// The options of a shell; its `-c` is found by `shell_code`, as the code is an operand there.
 pub const SHELL: Options = Options {

@@ -1,10 +1,10 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
-use super::call::{Call, stem};
+use super::call::{Call, run_by_node, stem};
 use super::code::{Code, Walked};
 use super::path::{ROOT, join, word_in};
 use super::places::Places;
-use super::programs::{self, is_shell, reads_stdin, run_by_node, scan};
+use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
 use super::{BUILTINS, Instead};
 

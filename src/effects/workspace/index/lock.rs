@@ -12,7 +12,7 @@ use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
 use crate::effects::stop::Uncut;
-use crate::effects::workspace::{Workspace, locks};
+use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 
 /// How long the lock of another git on the index is waited for.
@@ -59,7 +59,7 @@ pub struct LockedIndex {
 impl Workspace<'_> {
     /// Locks the index. One that another git does not let go of is an error (exit 3).
     pub fn lock_index(&self) -> Result<LockedIndex> {
-        LockedIndex::take(self.repo)?.map_err(|held| locks::in_the_way(&held))
+        LockedIndex::take(self.repo)?.map_err(|held| in_the_way(&held))
     }
 
     /// Puts an index that is ready in its place, which stays locked. Where somebody removed the lock meanwhile it is made anew from what
@@ -226,6 +226,12 @@ pub(in crate::effects::workspace) fn copy_index(repo: &Repo, copy: &Path) -> Res
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("copy", &index, cause)),
         _ => Ok(()),
     }
+}
+
+/// Returns the error of a lock that another git does not let go of.
+pub(in crate::effects::workspace) fn in_the_way(lock: &Path) -> Error {
+    Error::unsafe_repo(format!("{} is in the way", lock.display()))
+        .hint("another git is at work here: let it end, or remove that file if none is; then run evolve again: it goes on where it stopped")
 }
 
 #[cfg(test)]
