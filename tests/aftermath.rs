@@ -584,7 +584,10 @@ fn a_record_that_a_commit_of_somebody_elses_took_along_after_a_crash_is_recorded
         let repo = repo();
         repo.cycle("echo 1 >work").expect(0);
         // What evolve commits goes through a filter of the user's, which ends it as the record is being committed.
-        repo.write(".git/info/attributes", ".agents/**/*.jsonl filter=end\n");
+        repo.write(
+            ".git/info/attributes",
+            ".agents/evolve/fitness-[1-9]* filter=end\n",
+        );
         let end = format!(
             "cat; git -C '{}' log -1 --format=%s main | grep -q 'evolve: cycle 2 —' && [ -e '{1}' ] && kill -9 $(cat '{1}'); true",
             repo.root().display(),

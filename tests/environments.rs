@@ -273,13 +273,16 @@ fn an_undo_leaves_in_the_tree_what_was_there_though_a_sparse_checkout_leaves_it_
         assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
     };
     for agent in [
+        "git sparse-checkout disable; rm a; echo >>out/file",
         "rm a out/mine; echo >out/kept",
         "rm a .git/index; git add -A; git commit -qm evil",
     ] {
+        repo.evolve(&["retry", "never"]);
         repo.cycle(agent).expect(0);
         assert_eq!(repo.each("result").last().unwrap(), "regressed", "{agent}");
         is_as_before(agent);
     }
+    repo.evolve(&["retry", "never"]);
     repo.agent_does(&["rm a; echo >out/mine; echo $$ >\"$OUT/pid\"; sleep 300"]);
     let mut child = repo.spawn_run(&[]);
     pid_in(&repo.out("pid"));
@@ -387,10 +390,14 @@ fn a_cycle_that_is_taken_back_leaves_the_ledger_of_a_sparse_checkout_alone() {
         repo.cycle("touch a more; echo more >>in/file").expect(0);
         let run = repo.evolve(&["undo", "1"]);
         assert_eq!(run.code, 10, "{set}: {}{}", run.stdout, run.stderr);
-        repo.cycle("echo more >>in/file").expect(0);
+        repo.cycle("echo more >>in/file; mkdir -p out; echo more >>out/file; git add --sparse out")
+            .expect(0);
+        sh(&repo, "git status; git sparse-checkout reapply");
+        let is_held = set.contains("--no-cone");
+        assert_eq!(repo.has("out/file"), is_held, "{set}");
         repo.evolve(&["undo", "3"]).expect(0);
         assert_eq!(repo.read("in/file"), "text\nmore\n", "{set}");
-        assert_eq!(repo.has("out/file"), set.contains("--no-cone"), "{set}");
+        assert_eq!(repo.has("out/file"), is_held, "{set}");
         for record in repo.records() {
             let notes = record["notes"].to_string();
             assert!(

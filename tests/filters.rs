@@ -60,6 +60,31 @@ fn attributes_that_make_something_else_of_the_ledger_are_refused_with_the_way_ou
     }
 }
 
+#[test]
+fn a_change_that_has_the_ledger_converted_can_be_taken_back_and_what_converts_nothing_is_let_be() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    for odd in [
+        "* filter",
+        "* filter=",
+        "*.md working-tree-encoding=UTF-8",
+        "* -filter",
+    ] {
+        repo.write(".gitattributes", &format!("{odd}\n"));
+        repo.commit_all("attributes");
+        repo.run(&["--dry-run"]).expect(0);
+        repo.evolve(&["doctor", "--agent=true"]).expect(0);
+    }
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.evolve(&["work", "add", "convert it"]).expect(0);
+    repo.cycle("touch a").expect(0);
+    repo.cycle("echo '*.jsonl filter=lfs' >>.gitattributes")
+        .expect(0);
+    repo.run(&["--max-cycles=1"]).expect(3);
+    repo.evolve(&["undo", "2"]).expect(0);
+    repo.run(&["--max-cycles=1"]).expect(0);
+}
+
 /// What an agent adds to the filter, while a file is there that says that it may.
 const PLANT: &str = r#"
 cat >parts/two <<'P'

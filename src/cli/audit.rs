@@ -109,7 +109,9 @@ fn measure_again(
                     one.cycle
                 )),
                 Again::Measured(compared) => {
-                    audit.remeasured.push(one.cycle);
+                    if compared.skipped.is_empty() {
+                        audit.remeasured.push(one.cycle);
+                    }
                     let is_other = !compared.differs.is_empty() || !compared.skipped.is_empty();
                     is_unprepared |= is_other && settings.prepare.is_none();
                     audit.disagreements.extend(compared.differs);

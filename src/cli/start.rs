@@ -21,6 +21,7 @@ use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Profile, Sandbox};
 use crate::effects::slot::Slot;
+use crate::effects::workspace::Workspace;
 use crate::effects::{files, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
@@ -97,6 +98,11 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         goals,
         undo,
     } = equip(run, entered, events)?;
+    if undo.is_none() {
+        // What brought such attributes can be taken back.
+        let repo = session.home();
+        Workspace { repo }.refuse_converted()?;
+    }
     let mut progress = Progress::new(session.home(), ledger);
     let ending = engine::run(&session, &mut progress).await?;
     let ending = match &undo {

@@ -318,6 +318,10 @@ impl<'a> Attempt<'a> {
         if let Some(isolation) = &session.isolation {
             isolation.refuse_gone()?;
         }
+        if session.options.errand.is_some() {
+            // Its git wrote all that it changed.
+            session.workspace().keep_sparse(start)?;
+        }
         let stock = self.stock(session, start)?;
         self.tell_agent(session, &stock);
         let needs_no_measuring = !stock.change.by_others.is_empty()

@@ -22,6 +22,7 @@ mod unverified;
 mod whole;
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -135,16 +136,23 @@ impl Repo {
         })
     }
 
-    /// Returns what the attribute of a path says, if anything does: its value, or that it is set.
+    /// Returns the value that the attribute of a path has, if it has one. Where a pipe or a link stands in the place of attributes,
+    /// nothing is asked: libgit2 would wait for it.
     pub fn attribute(&self, path: &str, name: &str) -> Option<String> {
-        let value = self
-            .inner
-            .get_attr_bytes(path.as_ref(), name, AttrCheckFlags::FILE_THEN_INDEX);
-        match AttrValue::from_bytes(value.ok()?) {
-            AttrValue::True => Some("true".to_owned()),
+        const FILE: &str = ".gitattributes";
+        let path: &Path = path.as_ref();
+        let folders = path.ancestors().skip(1);
+        let mut files = folders.map(|folder| self.root.join(folder).join(FILE));
+        let is_odd = |file: &PathBuf| fs::symlink_metadata(file).is_ok_and(|meta| !meta.is_file());
+        if files.any(|file| is_odd(&file)) || is_odd(&self.common_path("info/attributes")) {
+            return None;
+        }
+        let flags = AttrCheckFlags::FILE_THEN_INDEX;
+        let value = self.inner.get_attr_bytes(path, name, flags).ok()?;
+        match AttrValue::from_bytes(value) {
             AttrValue::Bytes(value) => Some(String::from_utf8_lossy(value).into_owned()),
             AttrValue::String(value) => Some(value.to_owned()),
-            AttrValue::False | AttrValue::Unspecified => None,
+            AttrValue::True | AttrValue::False | AttrValue::Unspecified => None,
         }
     }
 

@@ -48,7 +48,7 @@ pub struct Audit {
     pub undos: usize,
     /// How many records are of a change that a person had taken back, or brought back.
     pub taken_back: usize,
-    /// The cycles whose commits were measured again.
+    /// The cycles whose commits were measured again, with each of their goals.
     pub remeasured: Vec<u64>,
     /// What does not agree, by cycle; empty if everything does.
     pub disagreements: Vec<Disagreement>,

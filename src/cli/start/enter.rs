@@ -128,9 +128,7 @@ pub async fn enter(
         return Ok(ControlFlow::Break(ending));
     }
     repo.ready_head()?;
-    let workspace = Workspace { repo: &repo };
-    workspace.refuse_conflicts()?;
-    workspace.refuse_converted()?;
+    Workspace { repo: &repo }.refuse_conflicts()?;
     Ok(ControlFlow::Continue(Entered {
         id,
         started,

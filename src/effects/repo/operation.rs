@@ -61,13 +61,12 @@ impl Repo {
 
     fn sequence(&self) -> RepositoryState {
         let todo = self.inner.path().join(TODO);
-        match files::read_text(&todo, COMMITS)
-            .as_deref()
-            .map(str::trim_start)
-        {
-            Ok(text) if text.starts_with("revert") => RepositoryState::RevertSequence,
-            Ok(text) if !text.is_empty() => RepositoryState::CherryPickSequence,
-            Ok(_) | Err(_) => RepositoryState::Clean,
+        let text = files::read_text(&todo, COMMITS).unwrap_or_default();
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        match lines.next().and_then(|line| line.split(' ').next()) {
+            Some("revert") => RepositoryState::RevertSequence,
+            Some("pick" | "p") => RepositoryState::CherryPickSequence,
+            Some(_) | None => RepositoryState::Clean,
         }
     }
 

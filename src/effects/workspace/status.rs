@@ -107,7 +107,11 @@ pub fn refuse_converted(repo: &Repo) -> Result<()> {
     const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
     let files = [HISTORY, BASELINE, SUMMARY, QUEUE].into_iter();
     let mut asked = files.flat_map(|file| CONVERTING.map(|name| (file, name)));
-    let found = asked.find_map(|(file, name)| Some((file, name, repo.attribute(file, name)?)));
+    let found = asked.find_map(|(file, name)| {
+        let value = repo.attribute(file, name)?;
+        let is_as_it_is = ["", "utf-8", "utf8"].contains(&&*value.to_ascii_lowercase());
+        (!is_as_it_is).then_some((file, name, value))
+    });
     let Some((file, name, value)) = found else {
         return Ok(());
     };
@@ -116,7 +120,7 @@ pub fn refuse_converted(repo: &Repo) -> Result<()> {
         text::clean_line(&value)
     ))
     .hint(format!(
-        "except them, in lines at the end of the file that says so (`.gitattributes`, `.git/info/attributes`), and commit that:\n  {FOLDER}/** -filter -working-tree-encoding\n  {QUEUE} -filter -working-tree-encoding"
+        "except them, at the end of `.gitattributes` in the root; where `.git/info/attributes` or a `.gitattributes` below says so, there, by the path from it:\n  {FOLDER}/** -filter -working-tree-encoding\n  {QUEUE} -filter -working-tree-encoding"
     )))
 }
 

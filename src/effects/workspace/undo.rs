@@ -145,11 +145,10 @@ impl Workspace<'_> {
         self.reset_index(&self.repo.git, &ledger)?;
         if is_sparse {
             // After a crash nobody knows what was there; what the agent had, was.
-            let is_known = start.whereabouts.is_some();
-            let written = content.iter();
-            let written = written.filter(|one| is_known || one.old.is_none());
-            let written = written.map(|one| one.path.as_slice()).collect();
-            self.take_out_again(start, &plan.undo, &written)?;
+            let written = content.iter().filter(|one| one.old.is_none());
+            let written: HashSet<_> = written.map(|one| one.path.as_slice()).collect();
+            let written = Some(&written).filter(|_| start.whereabouts.is_none());
+            self.take_out_again(start, &plan.undo, written)?;
         }
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;

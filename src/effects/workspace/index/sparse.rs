@@ -52,14 +52,22 @@ impl Workspace<'_> {
         )))
     }
 
-    /// Takes what an undo has `written` out of the tree again as far as the checkout leaves it out: the agent's index may have lost that.
-    /// What was there when the cycle began stays, and so do the ledger and all that was not written, wherever the patterns draw
-    /// their line.
+    /// Takes out of the tree again what was not there when the cycle began and a sparse checkout leaves out.
+    pub fn keep_sparse(&self, start: &Start) -> Result<()> {
+        match self.has_sparse_patterns() && self.is_sparse() {
+            true => self.take_out_again(start, &self.repo.ready_head()?.1, None),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes what the checkout leaves out and an undo has `written` out of the tree again: the agent's index may have lost that. Where
+    /// that is not said, it is all that was not there when the cycle began, which the agent may have had the checkout hold, too.
+    /// What was there then stays, and so does the ledger, wherever the patterns draw their line.
     pub(in crate::effects::workspace) fn take_out_again(
         &self,
         start: &Start,
         undo: &str,
-        written: &HashSet<&[u8]>,
+        written: Option<&HashSet<&[u8]>>,
     ) -> Result<()> {
         let git = &self.repo.git;
         let is_there = |path: &[u8]| {
@@ -80,7 +88,7 @@ impl Workspace<'_> {
             };
             let path = &line[tab + 1..];
             let was_there = place_of.as_mut().is_some_and(|of| of(path).is_some());
-            let stays = was_there || !written.contains(path);
+            let stays = was_there || written.is_some_and(|written| !written.contains(path));
             if stays && !is_ledger_path(path) && is_there(path) {
                 staying.push(path.to_vec());
             }

@@ -90,8 +90,8 @@ impl Workspace<'_> {
             let written = attributes.iter().chain(&status.dirty);
             // After a crash nobody knows what was not there.
             let written = written.filter(|_| start.whereabouts.is_some());
-            let written = written.map(Vec::as_slice).collect();
-            self.take_out_again(start, &self.repo.ready_head()?.1, &written)?;
+            let written: HashSet<_> = written.map(Vec::as_slice).collect();
+            self.take_out_again(start, &self.repo.ready_head()?.1, Some(&written))?;
         }
         beside.names = names;
         beside.left = self.dirty_files()?;
