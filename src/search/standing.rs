@@ -203,9 +203,14 @@ impl<'l> Standing<'l> {
     /// Returns the best up to attempt `last` of those that were not pruned before attempt `before` was proposed: the newest that
     /// was the best when it ended, or what is better than that and only one that was pruned since was ahead of.
     fn newest_best(&self, last: Id, before: Id) -> Id {
+        let is_new_best = |id: &Id| self.settled(*id).is_new_best;
+        let mut bests = (1..=last).rev().filter(is_new_best);
+        // Asked for each attempt, of which most searches prune none.
+        if self.pruned(before).next().is_none() {
+            return bests.next().unwrap_or(0);
+        }
         let is_out = self.taken_out(last, before);
-        let stands = |id: &Id| self.settled(*id).is_new_best && !is_out[*id as usize];
-        let best = (1..=last).rev().find(stands).unwrap_or(0);
+        let best = bests.find(|id| !is_out[*id as usize]).unwrap_or(0);
         let was_denied = |id: &Id| {
             let settled = self.settled(*id);
             settled.ending == Ending::Accepted
