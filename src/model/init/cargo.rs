@@ -122,7 +122,9 @@ impl Tested {
         };
         let widest = calls.widest(has_root);
         // What is built by default is what users have: features may put other code in its place.
-        let (whole, beside) = match calls.by_default(has_root) {
+        let by_default = calls.by_default(has_root);
+        let is_by_default = by_default.is_some();
+        let (whole, beside) = match by_default {
             Some(left_out) => (Some((left_out, String::new())), widest),
             None => (widest, None),
         };
@@ -130,10 +132,11 @@ impl Tested {
         let has_whole = whole.is_some();
         let (left_out, chosen) = own(whole);
         let beside = beside.filter(|(_, of_it)| usable(of_it) && *of_it != chosen);
-        let has_root_by_default =
-            has_root && has_whole && !chosen.is_empty() && beside.is_none() && {
-                calls.by_default(has_root).is_none() && calls.tests_root_by_default()
-            };
+        let has_root_by_default = has_root
+            && has_whole
+            && !is_by_default
+            && !chosen.is_empty()
+            && calls.tests_root_by_default();
         let mut apart = match is_workspace && !chosen.contains("--all-features") {
             true => calls.of_members(),
             false => Vec::new(),

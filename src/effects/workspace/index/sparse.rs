@@ -62,11 +62,11 @@ impl Workspace<'_> {
 
     /// Takes what the checkout leaves out and an undo has `written` out of the tree again: the agent's index may have lost that. Where
     /// that is not said, it is all that was not there when the cycle began, which the agent may have had the checkout hold, too.
-    /// What was there then stays, and so does the ledger, wherever the patterns draw their line.
+    /// What was there then stays, and so does the ledger that `commit` has, wherever the patterns draw their line.
     pub(in crate::effects::workspace) fn take_out_again(
         &self,
         start: &Start,
-        undo: &str,
+        commit: &str,
         written: Option<&HashSet<&[u8]>>,
     ) -> Result<()> {
         let git = &self.repo.git;
@@ -74,7 +74,7 @@ impl Workspace<'_> {
             let file = self.repo.root.join(OsStr::from_bytes(path));
             fs::symlink_metadata(file).is_ok()
         };
-        let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
+        let ledger = self.repo.ledger_files(&self.repo.tree_of(commit)?)?;
         let ledger = ledger.into_iter();
         let records: Vec<_> = ledger.filter(|one| is_there(one.0.as_bytes())).collect();
         let listed = git.run(&LISTING)?;
