@@ -349,28 +349,14 @@ fn a_cycle_is_undone_where_what_a_partial_clone_leaves_out_is_elsewhere() {
     let repo = repository();
     repo.write("out/file", "0\n");
     repo.commit_all("another");
-    repo.git(&["config", "uploadpack.allowFilter", "true"]);
-    let clone = repo.out("clone");
-    let at = clone.to_str().unwrap();
-    let url = format!("file://{}", repo.root().display());
-    repo.git(&[
-        "clone",
-        "--quiet",
-        "--filter=blob:none",
-        "--sparse",
-        &url,
-        at,
-    ]);
-    for (name, value) in [("user.name", "n"), ("user.email", "n")] {
-        repo.git(&["-C", at, "config", name, value]);
-    }
+    let at = &repo.partial_clone(&["--filter=blob:none", "--sparse"]);
     let agent = format!("--agent=echo more >>{at}/more");
     repo.evolve(&["-C", at, "work", "add", "say more"])
         .expect(0);
     repo.evolve(&["-C", at, "--max-cycles=1", &agent]).expect(0);
     let run = repo.evolve(&["-C", at, "undo", "1"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
-    assert!(!clone.join("more").exists());
+    assert!(!Path::new(at).join("more").exists());
 }
 
 #[test]
@@ -418,16 +404,11 @@ fn a_partial_clone_is_worked_on_without_the_place_it_came_from() {
         repo.commit_all("another");
         repo.write("in/file", "1\n");
         repo.commit_all("and back");
-        repo.git(&["config", "uploadpack.allowFilter", "true"]);
-        let clone = repo.out("clone");
-        let url = format!("file://{}", repo.root().display());
-        repo.git(&["clone", "--quiet", filter, &url, clone.to_str().unwrap()]);
-        for (name, value) in [("user.name", "n"), ("user.email", "n")] {
-            repo.git(&["-C", clone.to_str().unwrap(), "config", name, value]);
-        }
+        let clone = repo.partial_clone(&[filter]);
+        let clone = Path::new(&clone);
         let away = repo.out("away");
         fs::rename(repo.path(".git"), &away).unwrap();
-        let run = two_cycles(&repo, &clone);
+        let run = two_cycles(&repo, clone);
         fs::rename(&away, repo.path(".git")).unwrap();
         assert_eq!(run.code, 0, "{filter}: {}", run.stderr);
         assert!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -1098,21 +1098,7 @@ fn a_partial_clone_without_all_of_its_files_is_refused_with_the_way_to_get_them(
     repo.write("big/file", "big\n");
     repo.write("small/file", "small\n");
     repo.commit_all("folders");
-    repo.git(&["config", "uploadpack.allowFilter", "true"]);
-    let clone = repo.out("clone");
-    let there = clone.to_str().unwrap();
-    let from = format!("file://{}", repo.root().display());
-    repo.git(&[
-        "clone",
-        "-q",
-        "--filter=blob:none",
-        "--sparse",
-        &from,
-        there,
-    ]);
-    for (name, value) in [("user.name", "n"), ("user.email", "n")] {
-        repo.git(&["-C", there, "config", name, value]);
-    }
+    let there = &repo.partial_clone(&["--filter=blob:none", "--sparse"]);
     repo.git(&["-C", there, "sparse-checkout", "set", "small"]);
     repo.agent_does(&["touch a"]);
     let agent = format!("--agent={}", repo.agent());
@@ -1123,6 +1109,7 @@ fn a_partial_clone_without_all_of_its_files_is_refused_with_the_way_to_get_them(
     assert!(run.stderr.contains("`git fetch --refetch --no-filter`"));
     repo.git(&["-C", there, "fetch", "-q", "--refetch", "--no-filter"]);
     repo.evolve(&isolated).expect(0);
+    let clone = Path::new(there);
     assert!(clone.join("a").exists() && !clone.join("big").exists());
     assert_eq!(repo.git(&["-C", there, "status", "--porcelain"]), "");
 }

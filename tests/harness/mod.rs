@@ -172,6 +172,18 @@ impl TestRepo {
             .to_owned()
     }
 
+    /// Clones it without all of its objects to `clone` outside of it, as git does with these options; returns where.
+    pub fn partial_clone(&self, options: &[&str]) -> String {
+        self.git(&["config", "uploadpack.allowFilter", "true"]);
+        let clone = self.out("clone").display().to_string();
+        let url = format!("file://{}", self.root().display());
+        self.git(&[&["clone", "--quiet"], options, &[&url, &clone]].concat());
+        for name in ["user.name", "user.email"] {
+            self.git(&["-C", &clone, "config", name, "n"]);
+        }
+        clone
+    }
+
     pub fn head(&self) -> String {
         self.git(&["rev-parse", "HEAD"])
     }

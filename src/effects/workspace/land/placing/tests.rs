@@ -49,12 +49,21 @@ impl Yard {
         fs::read_to_string(self.file(path)).ok()
     }
 
+    /// Makes the files of the change ready.
+    fn begin<'a>(
+        &'a self,
+        workspace: &'a Workspace<'a>,
+        quarantine: &mut Quarantine,
+    ) -> std::result::Result<Placing<'a>, Hindrance> {
+        let content = workspace.landed_content(&self.landing).unwrap();
+        let commits = (&*self.landing.from, &*self.landing.to);
+        Placing::begin(workspace, commits, content, quarantine).unwrap()
+    }
+
     /// Lets a person do something between the moment at which all is ready and the one at which it takes its place.
     fn place(&self, quarantine: &mut Quarantine, meanwhile: impl FnOnce(&Yard)) -> Vec<String> {
         let workspace = Workspace { repo: &self.repo };
-        let content = workspace.landed_content(&self.landing).unwrap();
-        let commits = (&*self.landing.from, &*self.landing.to);
-        let begun = Placing::begin(&workspace, commits, content, quarantine).unwrap();
+        let begun = self.begin(&workspace, quarantine);
         let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
         assert!(self.file(".git/index.lock").exists());
         meanwhile(self);
@@ -139,9 +148,7 @@ fn what_somebody_saved_stays_where_the_git_directory_is_on_another_file_system()
     let _elsewhere = move_git_dir(&mut yard);
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
-    let content = workspace.landed_content(&yard.landing).unwrap();
-    let commits = (&*yard.landing.from, &*yard.landing.to);
-    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let begun = yard.begin(&workspace, &mut quarantine);
     let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
     for path in ["edited", "gone"] {
         fs::write(yard.file(path), "hours of work\n").unwrap();
@@ -167,9 +174,7 @@ fn what_is_called_as_a_file_on_its_way_to_another_file_system_is_not_written_ove
     for end in ON_THE_WAY {
         let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
         let workspace = Workspace { repo: &yard.repo };
-        let content = workspace.landed_content(&yard.landing).unwrap();
-        let commits = (&*yard.landing.from, &*yard.landing.to);
-        let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+        let begun = yard.begin(&workspace, &mut quarantine);
         let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
         let mine = beside(&yard.file("edited"), end);
         fs::write(&mine, "mine\n").unwrap();
@@ -216,11 +221,7 @@ fn while_another_git_holds_the_index_or_has_staged_something_else_nothing_begins
     let yard = yard();
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
-    let mut begin = || {
-        let content = workspace.landed_content(&yard.landing).unwrap();
-        let commits = (&*yard.landing.from, &*yard.landing.to);
-        Placing::begin(&workspace, commits, content, &mut quarantine).unwrap()
-    };
+    let mut begin = || yard.begin(&workspace, &mut quarantine);
     fs::write(yard.file("edited"), "staged\n").unwrap();
     yard.repo.git.run(&["add", "edited"]).unwrap();
     assert!(matches!(begin(), Err(Hindrance::Files(paths)) if paths == ["edited"]));
@@ -282,9 +283,7 @@ fn what_is_staged_below_a_file_to_be_is_in_the_way() {
     fs::remove_dir_all(yard.file("d/e")).unwrap();
     let workspace = Workspace { repo: &yard.repo };
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
-    let content = workspace.landed_content(&yard.landing).unwrap();
-    let commits = (&*yard.landing.from, &*yard.landing.to);
-    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let begun = yard.begin(&workspace, &mut quarantine);
     assert!(matches!(begun, Err(Hindrance::Files(paths)) if paths == ["d/e/z"]));
 }
 
@@ -320,9 +319,7 @@ fn what_only_one_side_of_a_merge_has_of_a_file_that_the_other_removed_is_in_the_
     made.unwrap();
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
-    let content = workspace.landed_content(&yard.landing).unwrap();
-    let commits = (&*yard.landing.from, &*yard.landing.to);
-    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let begun = yard.begin(&workspace, &mut quarantine);
     assert!(matches!(begun, Err(Hindrance::Files(paths)) if paths == ["edited"]));
 }
 
@@ -363,9 +360,7 @@ fn what_somebody_saved_twice_meanwhile_is_kept_both_times() {
     let yard = yard();
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
-    let content = workspace.landed_content(&yard.landing).unwrap();
-    let commits = (&*yard.landing.from, &*yard.landing.to);
-    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let begun = yard.begin(&workspace, &mut quarantine);
     let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
     let save = |text: &str| {
         fs::write(yard.file("saving"), text).unwrap();
@@ -412,12 +407,8 @@ fn what_cannot_be_moved_aside_or_is_not_ready_is_an_error_and_the_next_one_rescu
         let yard = yard();
         let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
         let workspace = Workspace { repo: &yard.repo };
-        let content = workspace.landed_content(&yard.landing).unwrap();
-        let commits = (&*yard.landing.from, &*yard.landing.to);
-        let begin = |quarantine: &mut Quarantine| {
-            Placing::begin(&workspace, commits, content.clone(), quarantine).unwrap()
-        };
-        let placing = begin(&mut quarantine).unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
+        let begun = yard.begin(&workspace, &mut quarantine);
+        let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
         let file = yard.repo.git_dir().join(FOLDER).join(path);
         match is_there {
             true => {
@@ -432,7 +423,7 @@ fn what_cannot_be_moved_aside_or_is_not_ready_is_an_error_and_the_next_one_rescu
         assert_eq!(yard.file("gone").exists(), is_there);
         assert!(quarantine.moved.is_empty());
         // What is staged is in the way now, which is looked at only later.
-        let begun = begin(&mut quarantine);
+        let begun = yard.begin(&workspace, &mut quarantine);
         assert!(matches!(begun, Ok(_) | Err(Hindrance::Files(_))));
         let moved = quarantine.moved.iter().map(|(name, _)| &**name);
         assert!(moved.eq(is_there.then_some("gone")));
@@ -444,9 +435,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let yard = yard();
     let mut quarantine = Quarantine::of(&yard.repo.private, "s", 1);
     let workspace = Workspace { repo: &yard.repo };
-    let content = workspace.landed_content(&yard.landing).unwrap();
-    let commits = (&*yard.landing.from, &*yard.landing.to);
-    let begun = Placing::begin(&workspace, commits, content, &mut quarantine).unwrap();
+    let begun = yard.begin(&workspace, &mut quarantine);
     let placing = begun.unwrap_or_else(|hindrance| panic!("{hindrance:?}"));
     fs::rename(yard.file(""), yard.all.path().join("moved")).unwrap();
     let error = placing.make_way(b"deep/new").unwrap_err();
