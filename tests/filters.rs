@@ -85,6 +85,21 @@ fn a_change_that_has_the_ledger_converted_can_be_taken_back_and_what_converts_no
     repo.run(&["--max-cycles=1"]).expect(0);
 }
 
+#[test]
+fn a_file_that_git_converts_and_nobody_touched_keeps_its_bytes_however_new_it_is() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5), ("c", 5)]);
+    repo.write(".gitattributes", "*.txt text\n");
+    repo.write("words.txt", "one\r\ntwo\r\n");
+    repo.commit_all("words");
+    repo.agent_does(&["touch a", "touch b"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.read("words.txt"), "one\r\ntwo\r\n");
+    // Of what an agent touched a clone has the same.
+    repo.cycle("touch c words.txt").expect(0);
+    assert_eq!(repo.read("words.txt"), "one\ntwo\n");
+    assert_eq!(repo.each("result"), ["improved"; 3]);
+}
+
 /// What an agent adds to the filter, while a file is there that says that it may.
 const PLANT: &str = r#"
 cat >parts/two <<'P'

@@ -326,16 +326,28 @@ pub fn is_settled((seconds, nanos): Moment, after: Duration) -> bool {
     since().is_some_and(|age| age > after)
 }
 
+/// The present moment as one file system dates what is changed there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dated {
+    /// The file system's device.
+    pub device: u64,
+    /// The moment.
+    pub moment: Moment,
+}
+
 /// Returns the present moment as the file system of a folder dates what is changed there now: its clock may be another than this
 /// machine's. None where nothing can be made there.
-pub fn moment_in(folder: &Path) -> Option<Moment> {
+pub fn dated_in(folder: &Path) -> Option<Dated> {
     let file = folder.join(format!(".moment.{:x}.tmp", std::process::id()));
     let _ = fs::remove_file(&file);
     let made = OpenOptions::new().write(true).create_new(true).open(&file);
     let meta = made.and_then(|made| made.metadata());
     let _ = fs::remove_file(&file);
     let meta = meta.ok()?;
-    Some((meta.ctime(), meta.ctime_nsec()))
+    Some(Dated {
+        device: meta.dev(),
+        moment: (meta.ctime(), meta.ctime_nsec()),
+    })
 }
 
 /// Returns for how many bytes a place is made at once, of so many that are expected; nobody has to have that many.

@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::effects::files::Moment;
+
 /// What is known of a file: of a link itself, not of what it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -14,8 +16,8 @@ pub struct Seen {
     pub mode: u32,
     /// Whose it is.
     pub owner: u32,
-    /// When its state was last changed, in seconds since 1970.
-    pub changed: i64,
+    /// When its state was last changed.
+    pub changed: Moment,
     /// Its device and inode.
     pub place: (u64, u64),
 }
@@ -33,7 +35,7 @@ impl Seen {
         Seen {
             mode: meta.mode(),
             owner: meta.uid(),
-            changed: meta.ctime(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
             place: (meta.dev(), meta.ino()),
         }
     }
@@ -91,7 +93,7 @@ fn look_in(folder: &OwnedFd, name: &OsStr) -> Option<Seen> {
     Some(Seen {
         mode: stat.st_mode,
         owner: stat.st_uid,
-        changed: stat.st_ctime,
+        changed: (stat.st_ctime, stat.st_ctime_nsec),
         place: (stat.st_dev, stat.st_ino),
     })
 }

@@ -158,6 +158,7 @@ impl Workspace<'_> {
 
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, (session, cycle): (&str, u64), way_out: WayOut) -> Result<Start> {
+        let dated = files::dated_in(&self.repo.private);
         let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
@@ -168,7 +169,6 @@ impl Workspace<'_> {
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let kept = Kept::listed(untracked, &status.ignored);
-        let moment = files::moment_in(&self.repo.private);
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {
             session: session.to_owned(),
@@ -193,7 +193,7 @@ impl Workspace<'_> {
             repositories: None,
             ignoring: None,
             since: clock::now().timestamp(),
-            moment,
+            dated,
         })
     }
 

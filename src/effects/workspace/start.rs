@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Loose, Whereabouts, Workspace};
-use crate::effects::files::{self, Moment};
+use crate::effects::files::{self, Dated, Moment};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::Kept;
 use crate::effects::mirror::{self, Mirror};
 use crate::effects::modes::Folders;
+use crate::effects::near::Seen;
 use crate::effects::pipes::{self, Plain};
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
@@ -22,6 +23,9 @@ use crate::error::Result;
 use crate::model::git::compared::{Compared, Refs};
 use crate::model::git::movement::Movement;
 use crate::model::git::whose::Whose;
+
+/// How many seconds before the start a file may be dated that was changed since: file systems count coarser than clocks.
+const SLACK: i64 = 2;
 
 /// The state that a cycle starts from and that an undo goes back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,9 +87,9 @@ pub struct Start {
     pub ignoring: Option<Arc<BTreeSet<PathBuf>>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
-    /// The same as the file system dates what is changed; none after a crash.
+    /// The same as the file system dates what is changed, from before the tree was looked at; none after a crash.
     #[serde(skip)]
-    pub moment: Option<Moment>,
+    pub dated: Option<Dated>,
 }
 
 fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
@@ -111,7 +115,13 @@ impl Start {
 
     /// Returns the moment from which on what was changed may have been changed since the cycle started.
     pub(super) fn began(&self) -> Moment {
-        self.moment.unwrap_or((self.since, 0))
+        self.dated.map_or((self.since, 0), |dated| dated.moment)
+    }
+
+    /// Says whether a file's state may have been changed since. What another file system than that of `evolve`'s own files dates, or
+    /// what is asked after a crash, is told to the second only.
+    pub(super) fn is_since(&self, seen: Seen) -> bool {
+        is_since(seen, self.dated, self.since)
     }
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
@@ -222,5 +232,44 @@ impl Start {
     /// Returns the ref under which the agent's work stays reachable.
     pub fn work_ref(&self) -> String {
         format!("refs/evolve/{}/{}", self.session, self.cycle)
+    }
+}
+
+fn is_since(seen: Seen, dated: Option<Dated>, since: i64) -> bool {
+    match dated {
+        Some(dated) if dated.device == seen.place.0 => seen.changed >= dated.moment,
+        Some(_) | None => seen.changed.0 + SLACK >= since,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_in_the_tick_of_the_start_may_have_been_changed_since_and_nothing_earlier() {
+        let seen = |device, changed| Seen {
+            mode: 0o100_644,
+            owner: 0,
+            changed,
+            place: (device, 1),
+        };
+        let dated = Dated {
+            device: 1,
+            moment: (100, 500),
+        };
+        let here = |changed| is_since(seen(1, changed), Some(dated), 101);
+        assert_eq!(
+            [(100, 499), (100, 500), (100, 501), (101, 0), (99, 900)].map(here),
+            [false, true, true, true, false]
+        );
+        // Another file system's clock, and none.
+        for told in [
+            is_since(seen(2, (99, 0)), Some(dated), 101),
+            is_since(seen(1, (99, 0)), None, 101),
+        ] {
+            assert!(told);
+        }
+        assert!(!is_since(seen(2, (98, 999)), Some(dated), 101));
     }
 }

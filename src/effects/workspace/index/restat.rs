@@ -14,8 +14,6 @@ use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 
-/// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
-const SLACK: i64 = 2;
 /// Lists the index, as in `H 100644 <id> 0<tab>path`, each ended by a NUL.
 pub(in crate::effects::workspace) const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 /// How many files it takes until a second thread pays.
@@ -154,7 +152,7 @@ impl Workspace<'_> {
             let mut near = Near::below(&folder);
             let mut doubtful = Vec::new();
             for entry in listed.split(|byte| *byte == 0).filter_map(Entry::of) {
-                let is_new = |seen| is_since(seen, start);
+                let is_new = |seen| start.is_since(seen);
                 if entry.is_merged_file() && near.look(entry.path).is_some_and(is_new) {
                     doubtful.extend_from_slice(entry.line);
                     doubtful.push(0);
@@ -183,7 +181,7 @@ impl Workspace<'_> {
                 let seen = near.look(entry.path);
                 seen.is_some_and(|seen| match entry.is_merged_file() {
                     true => is_fresh(entry.path, seen),
-                    false => is_since(seen, start),
+                    false => start.is_since(seen),
                 })
             };
             entries.iter().map(is_new).collect()
@@ -211,13 +209,8 @@ pub(in crate::effects::workspace) fn fresh(
             Some(is_there) => !is_there(path, seen),
             None => is_exchanged(path),
         };
-        is_other || is_since(seen, start)
+        is_other || start.is_since(seen)
     }
-}
-
-/// Says whether a file's state may have been changed since the start.
-fn is_since(seen: Seen, start: &Start) -> bool {
-    seen.changed + SLACK >= start.since
 }
 
 /// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
@@ -249,7 +242,7 @@ mod tests {
         Seen {
             mode: 0o100_644,
             owner: 0,
-            changed: 0,
+            changed: (0, 0),
             place: (1, inode),
         }
     }
