@@ -174,6 +174,26 @@ fn a_file_without_goals_says_so_and_how_to_get_one() {
 }
 
 #[test]
+fn a_goals_file_that_lies_where_it_is_not_looked_for_is_told_of() {
+    let goals = "goals: [{id: a, description: d, check: 'true', weight: 1}]\n";
+    let repo = TestRepo::empty();
+    repo.write("packages/a/GOALS.yaml", goals);
+    repo.write("packages/a/src/x", "");
+    let said = repo.error(2, &["-C", "packages/a/src", "validate"]);
+    assert_snapshot!(said, @r#"
+    error: No goals to measure: there is no GOALS.yaml
+    hint: the one in the root is read, not packages/a/GOALS.yaml, unless it is named with `--goals`: its commands run in the root then
+    hint: `evolve init` looks at this repository and writes one; `evolve demo` shows a run
+    "#);
+    repo.write("goals.yml", goals);
+    let said = repo.error(2, &["measure"]);
+    assert!(
+        said.contains("hint: is goals.yml meant? Rename it, or name it: `--goals goals.yml`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_goals_file_that_is_named_and_not_there_is_told_with_what_lies_in_its_place() {
     let repo = with_goals_file("goals: [{id: a, description: d, check: 'true', weight: 1}]\n");
     repo.write("ci/quick.yaml", "");

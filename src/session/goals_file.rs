@@ -80,8 +80,13 @@ impl GoalsFile {
                 if self.shown != NAME {
                     return Err(self.not_there());
                 }
-                return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
-                    .hint("`evolve init` looks at this repository and writes one; `evolve demo` shows a run"));
+                let error =
+                    Error::usage(format!("No goals to measure: there is no {}", self.shown));
+                let error = match self.elsewhere() {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                };
+                return Err(error.hint("`evolve init` looks at this repository and writes one; `evolve demo` shows a run"));
             }
             Err(cause) => return Err(Error::io("read", &self.path, cause)),
         };
@@ -113,6 +118,31 @@ impl GoalsFile {
             files::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?;
         let problems = goals::unread_problems(&bytes, unread);
         Err(goals::to_error(&self.shown, &problems))
+    }
+
+    /// Returns what to say of a file that may have been meant where none is named: one called nearly so in the root, or one in the
+    /// caller's folder or above it.
+    fn elsewhere(&self) -> Option<String> {
+        let root = self.path.parent()?;
+        let beside = std::fs::read_dir(root).ok()?.flatten();
+        let mut names = beside.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_near = |name: &String| {
+            let plain = name.to_ascii_lowercase();
+            name != NAME && (plain == "goals.yaml" || plain == "goals.yml")
+        };
+        if let Some(name) = names.find(is_near) {
+            return Some(format!(
+                "is {name} meant? Rename it, or name it: `--goals {name}`"
+            ));
+        }
+        let here = std::env::current_dir().ok()?;
+        let mut above = here.ancestors().take_while(|folder| *folder != root);
+        let folder = above.find(|folder| folder.join(NAME).is_file())?;
+        let below = folder.strip_prefix(root).ok()?.join(NAME);
+        let below = text::clean_line(&below.to_string_lossy());
+        Some(format!(
+            "the one in the root is read, not {below}, unless it is named with `--goals`: its commands run in the root then"
+        ))
     }
 
     /// The error of naming a file that is not there: what may have been meant lies beside it.

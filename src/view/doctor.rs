@@ -45,8 +45,17 @@ fn lines(finding: &Finding, width: Option<usize>) -> String {
         lines.extend(hanging(&format!("{indent}{line}"), at + HANG, width));
     }
     for hint in &finding.hints {
-        let hint = format!("{indent}{} {}", paint(GOOD, "hint:"), clean_line(hint));
-        lines.extend(hanging(&hint, at + HANG, width));
+        let mut hint = hint.lines().map(clean_line);
+        let first = hint.next().unwrap_or_default();
+        let first = format!("{indent}{} {first}", paint(GOOD, "hint:"));
+        lines.extend(hanging(&first, at + HANG, width));
+        for line in hint {
+            lines.extend(hanging(
+                &format!("{indent}{:HANG$}{line}", ""),
+                at + HANG,
+                width,
+            ));
+        }
     }
     lines.join("\n") + "\n"
 }
@@ -85,7 +94,8 @@ mod tests {
         let findings = vec![
             Finding::ok(About::Git, "2.53.0 at /usr/bin/git"),
             Finding::note(About::Identity, "git was told\u{1b}[2J of nobody").hint("name yourself"),
-            Finding::problem(About::Goals, "G:1:1: bad\nsecond").hint("one two three four five"),
+            Finding::problem(About::Goals, "G:1:1: bad\nsecond")
+                .hint("one two three four five\n  six"),
         ];
         Diagnosis::new("/r".to_owned(), findings)
     }
@@ -103,6 +113,7 @@ note     identity     git was told of nobody
 problem  goals        G:1:1: bad
                       second
                       hint: one two three four five
+                        six
 
 the loop could not run here: 1 problem, 1 note
 ";
@@ -139,6 +150,7 @@ note identity: git was told of nobody
 problem goals: G:1:1: bad
   second
   hint: one two three four five
+    six
 ";
         assert!(all.starts_with(expected), "{all}");
     }
