@@ -78,11 +78,33 @@ fn a_change_that_has_the_ledger_converted_can_be_taken_back_and_what_converts_no
     repo.commit_all("b");
     repo.evolve(&["work", "add", "convert it"]).expect(0);
     repo.cycle("touch a").expect(0);
-    repo.cycle("echo '*.jsonl filter=lfs' >>.gitattributes")
+    repo.write(".git/info/attributes", "[attr]large -text\n");
+    repo.cycle("echo '*.jsonl large' >>.gitattributes")
         .expect(0);
+    repo.write(".git/info/attributes", "[attr]large filter=lfs\n");
     repo.run(&["--max-cycles=1"]).expect(3);
     repo.evolve(&["undo", "2"]).expect(0);
     repo.run(&["--max-cycles=1"]).expect(0);
+}
+
+#[test]
+fn a_change_that_has_the_ledger_converted_is_taken_back_so_that_the_next_session_can_begin() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]);
+    for line in [
+        "*.jsonl filter=lfs",
+        "evolve/** working-tree-encoding=UTF-16",
+    ] {
+        let said = repo
+            .cycle(&format!("touch a; echo '{line}' >>.agents/.gitattributes"))
+            .expect(0);
+        let reason =
+            "goalposts moved: git's attributes make something else of evolve's own files: ";
+        assert!(said.stdout.contains(reason), "{}", said.stdout);
+        assert!(!repo.root().join(".agents/.gitattributes").exists());
+    }
+    repo.cycle("touch a; echo '*.jsonl -text' >.gitattributes")
+        .expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "regressed", "improved"]);
 }
 
 #[test]

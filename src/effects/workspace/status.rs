@@ -101,27 +101,49 @@ pub fn refuse_conflicts(repo: &Repo) -> Result<()> {
     )))
 }
 
-/// Refuses attributes by which git would make something else of the ledger's files (exit 3): they are committed as they are, so that
-/// they would look changed for ever, be committed as something else by a person, or not be checked out at all where a filter fails.
-pub fn refuse_converted(repo: &Repo) -> Result<()> {
+/// What git's attributes make of one of the ledger's files.
+pub struct Converted {
+    file: &'static str,
+    attribute: &'static str,
+    value: String,
+}
+
+impl Converted {
+    /// Returns it, for people.
+    pub fn words(&self) -> String {
+        let value = text::clean_line(&self.value);
+        let (name, file) = (self.attribute, self.file);
+        format!(
+            "git's attributes make something else of evolve's own files: {name}={value} for {file}"
+        )
+    }
+}
+
+/// Returns one of the ledger's files of which git's attributes make something else: they are committed as they are, so that they would
+/// look changed for ever, be committed as something else by a person, or not be checked out at all where a filter fails.
+pub fn converted(repo: &Repo) -> Option<Converted> {
     const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
     let files = [HISTORY, BASELINE, SUMMARY, QUEUE].into_iter();
     let mut asked = files.flat_map(|file| CONVERTING.map(|name| (file, name)));
-    let found = asked.find_map(|(file, name)| {
-        let value = repo.attribute(file, name)?;
+    asked.find_map(|(file, attribute)| {
+        let value = repo.attribute(file, attribute)?;
         let is_as_it_is = ["", "utf-8", "utf8"].contains(&&*value.to_ascii_lowercase());
-        (!is_as_it_is).then_some((file, name, value))
-    });
-    let Some((file, name, value)) = found else {
-        return Ok(());
-    };
-    Err(Error::unsafe_repo(format!(
-        "git's attributes make something else of evolve's own files: {name}={} for {file}",
-        text::clean_line(&value)
-    ))
-    .hint(format!(
-        "except them, at the end of `.gitattributes` in the root; where `.git/info/attributes` or a `.gitattributes` below says so, there, by the path from it:\n  {FOLDER}/** -filter -working-tree-encoding\n  {QUEUE} -filter -working-tree-encoding"
-    )))
+        (!is_as_it_is).then_some(Converted {
+            file,
+            attribute,
+            value,
+        })
+    })
+}
+
+/// Refuses attributes by which git would make something else of the ledger's files (exit 3).
+pub fn refuse_converted(repo: &Repo) -> Result<()> {
+    match converted(repo) {
+        None => Ok(()),
+        Some(converted) => Err(Error::unsafe_repo(converted.words()).hint(format!(
+            "except them, at the end of `.gitattributes` in the root; where `.git/info/attributes` or a `.gitattributes` below says so, there, by the path from it:\n  {FOLDER}/** -filter -working-tree-encoding\n  {QUEUE} -filter -working-tree-encoding"
+        ))),
+    }
 }
 
 /// Returns untracked files that are not ignored, and instead of what lies in a folder without a tracked file that folder, with
