@@ -1,10 +1,10 @@
 //! How `evolve init` asks the disk: git's listing, small text files without following links, programs on the PATH.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ const MOST_FILES: usize = 200_000;
 const ENVIRONMENT: &str = "pyvenv.cfg";
 /// How many bytes of a program tell what runs it.
 const HEAD: u64 = 1024;
-/// How long Python may take to answer.
+/// How long Python, or Rust's compiler, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A working tree that is looked at.
@@ -33,6 +33,8 @@ pub struct Disk {
     files: Vec<String>,
     /// The Pythons that did not answer in time: they are asked no more.
     silent: RefCell<BTreeSet<PathBuf>>,
+    /// What the compiler said of its version.
+    rust_version: OnceCell<Option<String>>,
 }
 
 impl Disk {
@@ -74,6 +76,7 @@ impl Disk {
             root: repo.root.clone(),
             files,
             silent: RefCell::default(),
+            rust_version: OnceCell::new(),
         })
     }
 
@@ -143,6 +146,23 @@ fn finds_module(python: &Path, module: &str) -> Option<bool> {
     Some(ended.code() != Some(check::MISSING))
 }
 
+/// Asks Rust's compiler for its version, from where none of the repository's settings hold; none if it does not say one in time.
+fn rust_version() -> Option<String> {
+    let (said, told) = std::io::pipe().ok()?;
+    let mut asked = Command::new("rustc");
+    asked.arg("--version").current_dir("/");
+    asked
+        .stdin(Stdio::null())
+        .stdout(told)
+        .stderr(Stdio::null());
+    let ended = process::run_alone(asked, PATIENCE).ok().flatten()?;
+    let mut line = String::new();
+    BufReader::new(said.take(HEAD)).read_line(&mut line).ok()?;
+    // As in `rustc 1.95.0 (f2d3ce0bd 2026-03-21)`.
+    let version = line.strip_prefix("rustc ")?.split_whitespace().next()?;
+    ended.success().then(|| version.to_owned())
+}
+
 impl Look for Disk {
     fn files(&self) -> &[String] {
         &self.files
@@ -203,6 +223,10 @@ impl Look for Disk {
             })
         };
         toolchains_for("cargo").is_none_or(|all| all.iter().any(is_it))
+    }
+
+    fn rust_version(&self) -> Option<&str> {
+        self.rust_version.get_or_init(rust_version).as_deref()
     }
 
     fn has_target(&self, name: &str) -> bool {

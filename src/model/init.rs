@@ -98,6 +98,10 @@ pub trait Look {
     fn has_toolchain(&self, _name: &str) -> bool {
         true
     }
+    /// Returns the version of Rust that is called where none is named, as in `1.95.0` or `1.97.0-nightly`; none where that is not known.
+    fn rust_version(&self) -> Option<&str> {
+        None
+    }
     /// Says whether rustup has a target for any of its toolchains; `true` where that is not known.
     fn has_target(&self, _name: &str) -> bool {
         true

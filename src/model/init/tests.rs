@@ -99,6 +99,10 @@ impl Look for Files {
         self.has_toolchain(name)
     }
 
+    fn rust_version(&self) -> Option<&str> {
+        Some("1.70.0")
+    }
+
     fn is_set(&self, _variable: &str) -> bool {
         false
     }

@@ -53,19 +53,38 @@ pub(super) fn is_other(name: &str) -> bool {
     name.chars().all(is_plain) && (is_version || ["beta", "nightly"].iter().any(is_channel))
 }
 
-/// Says whether a job sets up a nightly compiler, and the repository goes by none of its own.
+/// Says whether a name is that of the toolchain that has this version. Of a dated one that cannot be told.
+fn is_version(name: &str, version: &str) -> bool {
+    let (number, channel) = version.split_once('-').unwrap_or((version, ""));
+    let (first, rest) = name.split_once('-').unwrap_or((name, ""));
+    if rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    match first {
+        "nightly" | "beta" => channel.split('.').next() == Some(first),
+        first => {
+            let behind = number.strip_prefix(first);
+            channel.is_empty() && behind.is_some_and(|it| it.is_empty() || it.starts_with('.'))
+        }
+    }
+}
+
+/// Says whether a job sets up a nightly compiler, and neither does the repository go by one of its own nor is that called here.
 pub(super) fn needs_nightly(look: &dyn Look, step: &Step) -> bool {
     other(look, step).is_some_and(|name| name.starts_with("nightly"))
 }
 
-/// Returns the toolchain that a job sets up, unless it is the newest stable one, or the repository goes by one of its own.
+/// Returns the toolchain that a job sets up, unless it is the newest stable one or the very one that is called here, or the repository
+/// goes by one of its own.
 fn other<'s>(look: &dyn Look, step: &'s Step) -> Option<&'s String> {
     let folders = ["", step.folder.as_str()];
     let is_pinned = || {
         let mut folders = folders.iter();
         folders.any(|folder| first_of(look, folder, &PINS).is_some())
     };
-    step.toolchain.as_ref().filter(|_| !is_pinned())
+    let is_called = |name: &str| look.rust_version().is_some_and(|it| is_version(name, it));
+    let other = step.toolchain.as_ref().filter(|_| !is_pinned());
+    other.filter(|name| !is_called(name))
 }
 
 /// Says that a step would not run by the toolchain that its job sets up, or that it names one, or a target, that is not there.
@@ -103,5 +122,35 @@ fn lacks(look: &dyn Look, one: &Done, other: Option<&String>) -> Option<String> 
                 let target = shown(target);
                 format!("the target {target} is not installed: rustup target add {target}")
             }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_is_known_by_the_version_that_its_compiler_says() {
+        for (name, version) in [
+            ("1.95.0", "1.95.0"),
+            ("1.95", "1.95.0"),
+            ("1.95.0-x86_64-unknown-linux-gnu", "1.95.0"),
+            ("nightly", "1.97.0-nightly"),
+            ("nightly-x86_64-unknown-linux-gnu", "1.97.0-nightly"),
+            ("beta", "1.96.0-beta.3"),
+        ] {
+            assert!(is_version(name, version), "{name} {version}");
+        }
+        for (name, version) in [
+            ("1.9", "1.95.0"),
+            ("1.95.1", "1.95.0"),
+            ("1.95.0", "1.95.0-nightly"),
+            ("nightly", "1.95.0"),
+            ("nightly", "1.96.0-beta.3"),
+            ("nightly-2026-01-02", "1.97.0-nightly"),
+            ("beta", "1.97.0-nightly"),
+        ] {
+            assert!(!is_version(name, version), "{name} {version}");
+        }
     }
 }

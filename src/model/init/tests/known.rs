@@ -786,6 +786,7 @@ fn a_job_of_another_toolchain_of_rusts_waits_for_that() {
             None,
         ),
         ("dtolnay/rust-toolchain@stable", "", build, None),
+        ("dtolnay/rust-toolchain@1.70", "", build, None),
         ("dtolnay/rust-toolchain@v1", "", build, None),
         (
             "dtolnay/rust-toolchain@1.60.0",
