@@ -383,7 +383,7 @@ const PLANTED: [(&str, &str); 19] = [
     ),
     (
         "a filter",
-        "git config filter.evil.clean \"$OUT/evil\"; git config filter.evil.smudge \"$OUT/evil\"; echo '* filter=evil' >.gitattributes",
+        "git config filter.evil.clean \"$OUT/evil\"; git config filter.evil.smudge \"$OUT/evil\"; echo 'a filter=evil' >.gitattributes",
     ),
     (
         "a filter of the user's attributes",

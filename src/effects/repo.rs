@@ -12,6 +12,7 @@ mod operation;
 mod past;
 mod patch;
 mod reach;
+mod reflog;
 mod refs;
 mod revert;
 mod shared;

@@ -169,15 +169,15 @@ impl Workspace<'_> {
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let kept = Kept::listed(untracked, &status.ignored);
-        let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
+        let newest = |name: &str| self.repo.movements(name).next();
         Ok(Start {
             session: session.to_owned(),
             cycle,
             content: self.repo.content(&tree)?,
             tree,
-            head_movements: head_log.len(),
-            branch_movements: branch_log.len(),
-            newest_movements: (head_log.into_iter().next(), branch_log.into_iter().next()),
+            head_movements: 0,
+            branch_movements: 0,
+            newest_movements: (newest("HEAD"), newest(&branch)),
             branch,
             commit,
             kept,

@@ -350,7 +350,7 @@ fn taken_back(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<
 
 /// Says whether the reflog says that somebody else moved the ref to where it is.
 pub fn is_by_somebody_else(repo: &Repo, (name, is): (&str, &str), whose: &Whose) -> bool {
-    let newest = repo.movements(name).into_iter().next();
+    let newest = repo.movements(name).next();
     newest.is_some_and(|newest| newest.new == is && is_by_others(repo, &newest, whose))
 }
 
@@ -368,7 +368,7 @@ fn is_branch_rewritten(repo: &Repo, whose: &Whose) -> bool {
         return false;
     };
     let movements = repo.movements(&whose.branch);
-    let mut since = movements.iter().take_while(|one| one.new != *start);
+    let mut since = movements.take_while(|one| one.new != *start);
     since.any(|one| one.message == REWRITTEN)
 }
 

@@ -196,8 +196,8 @@ fn undo_head(
 /// Returns what was done to HEAD and its branch that cannot be told to be the agent's.
 fn by_others((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Result<ByOthers> {
     let since = |name: &str| {
-        let old = before.movements(name);
-        repo.movements_since(name, was.commit, (old.first(), old.len()))
+        let newest = before.movements(name).next();
+        repo.movements_since(name, was.commit, (newest.as_ref(), 0))
     };
     let mut head = Moved {
         name: HEAD.to_owned(),

@@ -17,7 +17,6 @@ use super::failure::{broken, oid};
 use crate::effects::files::{self, Moment};
 use crate::error::{Error, Result};
 use crate::model::exact;
-use crate::model::git::movement::Movement;
 
 /// How a target begins that is another ref.
 pub const SYMBOLIC: &str = "ref:";
@@ -31,8 +30,6 @@ const OF_ONE_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"
 const PACKED_LIMIT: u64 = 1 << 30;
 /// The most bytes of a ref's own file; names are shorter.
 const LOOSE_LIMIT: u64 = 8 << 10;
-/// The most bytes of a reflog that are read where libgit2 cannot.
-const LOG_LIMIT: u64 = 64 << 20;
 
 impl Repo {
     /// Returns all refs by name, each with the object it points to, or with the ref as in `ref:refs/heads/main`. Those that
@@ -311,37 +308,6 @@ impl Repo {
         }
     }
 
-    /// Takes out of a ref's reflog what is noted with one of these marks and leads from or to what is not there in whole. Nobody
-    /// can go back there, and git takes such a reflog for broken.
-    pub fn drop_broken_movements(&self, name: &str, marks: &[&str], since: &str) -> Result<()> {
-        let above = match name {
-            "HEAD" => self.git_dir().to_owned(),
-            _ => self.common_path(""),
-        };
-        let path = above.join("logs").join(in_bytes(name));
-        let Some(log) = files::read_bounded(&path, LOG_LIMIT)? else {
-            return Ok(());
-        };
-        let is_nothing = |id: &str| id.bytes().all(|digit| digit == b'0');
-        let is_whole = |id: &str| Ok(is_nothing(id) || self.is_whole(id, since)?);
-        let mut left = Vec::new();
-        for line in log.split_inclusive(|byte| *byte == b'\n') {
-            let found =
-                movement(line).filter(|one| marks.iter().any(|mark| one.message.starts_with(mark)));
-            let is_left = match found {
-                Some(one) => is_whole(&one.old)? && is_whole(&one.new)?,
-                None => true,
-            };
-            if is_left {
-                left.extend_from_slice(line);
-            }
-        }
-        match left.len() == log.len() {
-            true => Ok(()),
-            false => files::replace(&path, &left),
-        }
-    }
-
     pub(super) fn call(
         &self,
         words: impl IntoIterator<Item = OsString>,
@@ -349,48 +315,6 @@ impl Repo {
     ) -> Result<()> {
         let arguments: Vec<_> = words.into_iter().chain(names).collect();
         self.git.run(&arguments).map(|_| ())
-    }
-
-    /// Returns the movements of a ref, newest first; empty where none are kept.
-    pub fn movements(&self, name: &str) -> Vec<Movement> {
-        if let Some(name) = odd(name) {
-            let log = self.common_path("logs").join(name);
-            let log = files::read_bounded(&log, LOG_LIMIT).ok().flatten();
-            let log = log.unwrap_or_default();
-            let lines = log.split(|byte| *byte == b'\n');
-            return lines.rev().filter_map(movement).collect();
-        }
-        let Ok(log) = self.inner.reflog(name) else {
-            return Vec::new();
-        };
-        log.iter()
-            .map(|entry| Movement {
-                old: entry.id_old().to_string(),
-                new: entry.id_new().to_string(),
-                message: String::from_utf8_lossy(entry.message_bytes().unwrap_or_default())
-                    .into_owned(),
-            })
-            .collect()
-    }
-
-    /// Returns the movements of a ref that were made since the newest one of before, or since there were so many. Of a reflog
-    /// that was cut short, those to what `start` does not have.
-    pub fn movements_since(
-        &self,
-        name: &str,
-        start: &str,
-        (newest, count): (Option<&Movement>, usize),
-    ) -> Vec<Movement> {
-        let mut movements = self.movements(name);
-        let new = match newest {
-            Some(newest) => movements.iter().position(|one| one == newest),
-            None => movements.len().checked_sub(count),
-        };
-        match new {
-            Some(new) => movements.truncate(new),
-            None => movements.retain(|one| !self.descends(start, &one.new).unwrap_or(false)),
-        }
-        movements
     }
 }
 
@@ -448,7 +372,7 @@ fn is_no_folder(cause: &io::Error) -> bool {
 }
 
 /// Returns an object's id, written out in full.
-fn id(bytes: &[u8]) -> Option<String> {
+pub(super) fn id(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_id = text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_id.then(|| text.to_owned())
@@ -469,20 +393,8 @@ pub(super) fn odd(name: &str) -> Option<OsString> {
     (exact::is_odd(name) || name.len() >= LONGEST_NAME).then(|| in_bytes(name))
 }
 
-fn in_bytes(name: &str) -> OsString {
+pub(super) fn in_bytes(name: &str) -> OsString {
     OsString::from_vec(exact::encode(name))
-}
-
-/// Reads a line of a reflog: where the ref was, where it went, who did it, and after a tab the note.
-fn movement(line: &[u8]) -> Option<Movement> {
-    let line = OsStr::from_bytes(line).to_string_lossy();
-    let (places, message) = line.split_once('\t').unwrap_or((&line, ""));
-    let mut places = places.split(' ');
-    Some(Movement {
-        old: places.next()?.to_owned(),
-        new: places.next()?.to_owned(),
-        message: message.to_owned(),
-    })
 }
 
 #[cfg(test)]

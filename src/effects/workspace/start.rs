@@ -42,11 +42,13 @@ pub struct Start {
     pub tree: String,
     /// The digest of that tree's content.
     pub content: String,
-    /// How many movements HEAD had made.
+    /// How many movements HEAD had made, in a journal of before the newest of them was noted; else none.
+    #[serde(default)]
     pub head_movements: usize,
-    /// How many movements the branch had made.
+    /// How many movements the branch had made, in such a journal.
+    #[serde(default)]
     pub branch_movements: usize,
-    /// The newest of HEAD's movements and of the branch's: a reflog that git cuts short is not counted on.
+    /// The newest of HEAD's movements and of the branch's, as far as there were any.
     #[serde(default, skip_serializing_if = "is_unknown")]
     pub newest_movements: (Option<Movement>, Option<Movement>),
     /// The user's files that git does not track.

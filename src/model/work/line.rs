@@ -62,6 +62,14 @@ impl Understood {
         self.parts
             .extend(read.map(|(item, identity)| Part { item, identity }));
     }
+
+    /// Gives back the room for more: most lines are one item, and there may be thousands.
+    fn without_room(mut self) -> Understood {
+        self.parts.shrink_to_fit();
+        self.problems.shrink_to_fit();
+        self.findings.shrink_to_fit();
+        self
+    }
 }
 
 /// One line: what stands around it, its text, and what the text means.
@@ -286,14 +294,14 @@ impl Content {
                 for (index, item) in items.iter().enumerate() {
                     understood.add(Some(index), item, Some(map));
                 }
-                Content::Entry(understood)
+                Content::Entry(understood.without_room())
             }
             Some(_) => Content::Malformed("`items` is not a list".to_owned()),
             None => {
                 understood.add(None, &value, None);
                 match understood.parts.is_empty() {
                     true => Content::Malformed(no_title(map)),
-                    false => Content::Item(understood),
+                    false => Content::Item(understood.without_room()),
                 }
             }
         }

@@ -289,7 +289,7 @@ impl Moves<'_> {
 
     /// Says whether the reflog says that a fetch put a ref where it is.
     fn was_fetched(&self, name: &str, is: &str) -> bool {
-        let newest = self.repo.movements(name).into_iter().next();
+        let newest = self.repo.movements(name).next();
         newest.is_some_and(|newest| newest.new == is && is_fetched(&newest.message))
     }
 
