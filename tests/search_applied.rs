@@ -1,6 +1,6 @@
 //! A winner on its way to the branch: what becomes of an `apply` that was killed, and what is said of one that is done.
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, pid_in};
 
 /// A repository whose search is over; its winner has a 2 in `x`.
 fn searched() -> TestRepo {
@@ -49,6 +49,25 @@ fn a_killed_apply_whose_commit_git_has_collected_since_stops_nobody() {
         repo.evolve(&words).expect(0);
         assert!(!repo.applying().exists(), "{words:?}");
     }
+}
+
+#[test]
+fn nothing_is_applied_while_a_cycle_that_was_cut_short_waits_to_be_settled() {
+    let repo = searched().with_out();
+    repo.write("GOALS.yaml", "version: 1\nmission: m\ngoals:\n  - {id: a, description: a, weight: 1, check: test -e a}\n");
+    repo.commit_all("goals");
+    repo.agent_does(&["echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let mut child = repo.spawn_run(&["--max-cycles=1"]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (head, text) = (repo.head(), repo.read("x"));
+    let said = repo.error(3, &["search", "apply"]);
+    assert!(said.contains("waits to be settled"), "{said}");
+    assert_eq!((repo.head(), repo.read("x")), (head, text));
+    repo.cycle("touch a").expect(0);
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "2\n");
 }
 
 #[test]
