@@ -580,6 +580,23 @@ fn what_would_be_run_if_it_were_there_is_named_when_it_comes() {
 }
 
 #[test]
+fn what_a_check_leans_on_and_an_agent_removes_is_named_as_removed() {
+    let repo = TestRepo::empty();
+    repo.write("c.pl", "do './l.pl'; do './m.pl';\n");
+    repo.write("l.pl", "1;\n");
+    repo.write("m.pl", "1;\n");
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: perl c.pl, weight: 1}\n",
+    );
+    repo.cycle("rm l.pl; echo '2;' >m.pl; touch a").expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let notes = record["notes"].to_string();
+    let named = "only `protect` would freeze: l.pl (removed), m.pl\"";
+    assert!(notes.contains(named), "{notes}");
+}
+
+#[test]
 fn what_a_script_loads_by_a_path_or_a_name_in_quotes_is_named_when_it_changes() {
     for (check, script, text, file) in [
         (

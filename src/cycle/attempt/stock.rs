@@ -133,6 +133,12 @@ impl Attempt<'_> {
         changed.extend(stock.files.iter().filter(is_leaned_on).cloned());
         changed.sort();
         changed.dedup();
+        let workspace = session.workspace();
+        let told = |file: String| match workspace.has_file_on_disk(file.as_bytes()) {
+            true => file,
+            false => format!("{file} (removed)"),
+        };
+        let changed: Vec<String> = changed.into_iter().map(told).collect();
         Workspace::note_leaned_on(stock, &changed);
     }
 
