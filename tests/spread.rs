@@ -34,6 +34,11 @@ fn an_undone_cycle_names_what_else_holds_its_commits_and_what_takes_them_out() {
             "main",
             "git -C ",
         ),
+        (
+            "git worktree add -q -b side \"$OUT/tree\"",
+            "side",
+            "git -C ",
+        ),
     ] {
         let repo = repository();
         let before = refs(&repo);

@@ -83,14 +83,19 @@ impl Workspace<'_> {
     fn way_out_of(&self, name: &str, was: Option<&str>) -> String {
         let word = |name: &str| text::shell_word(exact::encode(name));
         match (name.strip_prefix("refs/heads/"), was) {
-            (Some(branch), Some(was)) => match self.repo.tree_on(name) {
-                Some(tree) => {
-                    let tree = text::shell_word(tree.as_os_str().as_encoded_bytes());
-                    format!("git -C {tree} reset --keep {was}")
+            (Some(branch), was) => {
+                let tree = self.repo.tree_on(name);
+                let tree = tree.map(|tree| text::shell_word(tree.as_os_str().as_encoded_bytes()));
+                match (tree, was) {
+                    (Some(tree), Some(was)) => format!("git -C {tree} reset --keep {was}"),
+                    (None, Some(was)) => format!("git branch --force {} {was}", word(branch)),
+                    (Some(tree), None) => {
+                        let branch = word(branch);
+                        format!("git -C {tree} checkout --detach && git branch -D {branch}")
+                    }
+                    (None, None) => format!("git branch -D {}", word(branch)),
                 }
-                None => format!("git branch --force {} {was}", word(branch)),
-            },
-            (Some(branch), None) => format!("git branch -D {}", word(branch)),
+            }
             (None, Some(was)) => format!("git update-ref {} {was}", word(name)),
             (None, None) => {
                 let tag = name.strip_prefix("refs/tags/").unwrap_or(name);
