@@ -10,6 +10,7 @@ mod config;
 mod deliver;
 mod demo;
 mod doctor;
+mod headings;
 mod help;
 mod here;
 mod init;

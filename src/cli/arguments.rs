@@ -9,6 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use super::commands::Command;
+use super::headings;
 use super::not_utf8;
 use super::options::{Global, RunOptions};
 use super::pages::list_of_pages;
@@ -42,7 +43,8 @@ Examples:
     before_help = EXAMPLES,
     after_help = list_of_pages(),
     disable_help_subcommand = true,
-    max_term_width = 110
+    max_term_width = 110,
+    mut_args(headings::of_loop)
 )]
 pub struct Arguments {
     #[command(subcommand)]

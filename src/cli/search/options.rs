@@ -11,6 +11,7 @@ use super::look::options::{
     BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions, Which,
 };
 use crate::cli::complete;
+use crate::cli::headings;
 use crate::cli::options::Progress;
 use crate::cli::options::{agent, at_least_one, attempt, dollars, lendable, one_of, time};
 use crate::model::sandbox::{MODES, Mode, Wish};
@@ -23,7 +24,8 @@ use crate::model::search::lineage::{Direction, Id};
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    subcommand_precedence_over_arg = true
+    subcommand_precedence_over_arg = true,
+    mut_args(headings::of_search)
 )]
 pub(in crate::cli) struct SearchCommand {
     #[command(subcommand)]
