@@ -61,6 +61,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Some(start) => start.of_cycle(number),
         None => session.begin(number)?,
     };
+    start.unverified_since = progress.verified;
     let last = progress.kept.as_ref();
     start.kept.look(&session.repo.root, last);
     progress.is_measured = false;

@@ -90,21 +90,30 @@ fn a_change_that_has_the_ledger_converted_can_be_taken_back_and_what_converts_no
 #[test]
 fn a_change_that_has_the_ledger_converted_is_taken_back_so_that_the_next_session_can_begin() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]);
-    for line in [
-        "*.jsonl filter=lfs",
-        "evolve/** working-tree-encoding=UTF-16",
+    for script in [
+        "echo '*.jsonl filter=lfs' >.agents/.gitattributes",
+        "echo 'evolve/** working-tree-encoding=UTF-16' >.agents/.gitattributes",
+        // No commit holds the attributes.
+        "echo .gitattributes >>.gitignore; echo '*.jsonl filter=lfs' >.gitattributes",
+        "printf '.gitignore\\n.gitattributes\\n' >.agents/.gitignore; echo '*.jsonl filter=lfs' >.agents/.gitattributes",
+        // Git passes links over.
+        "ln -s nowhere .agents/.gitattributes; echo 'lessons.jsonl working-tree-encoding=UTF-16' >.gitattributes",
     ] {
-        let said = repo
-            .cycle(&format!("touch a; echo '{line}' >>.agents/.gitattributes"))
-            .expect(0);
+        let said = repo.cycle(&format!("touch a; {script}")).expect(0);
         let reason =
             "goalposts moved: git's attributes make something else of evolve's own files: ";
-        assert!(said.stdout.contains(reason), "{}", said.stdout);
-        assert!(!repo.root().join(".agents/.gitattributes").exists());
+        assert!(said.stdout.contains(reason), "{script}: {}", said.stdout);
+        for folder in ["", ".agents/"] {
+            let left = repo.root().join(format!("{folder}.gitattributes"));
+            assert!(std::fs::symlink_metadata(left).is_err(), "{script}");
+        }
     }
-    repo.cycle("touch a; echo '*.jsonl -text' >.gitattributes")
+    repo.cycle("touch a b; echo '*.jsonl -text' >.gitattributes")
         .expect(0);
-    assert_eq!(repo.each("result"), ["regressed", "regressed", "improved"]);
+    assert_eq!(
+        repo.each("result"),
+        [vec!["regressed"; 5], vec!["improved"]].concat()
+    );
 }
 
 #[test]

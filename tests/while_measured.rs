@@ -2,6 +2,7 @@
 //! of the user's before the agent.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use crate::harness::{TestRepo, files_below, finish, signal};
 
@@ -846,4 +847,24 @@ fn a_full_quarantine_stops_the_run_and_the_next_one_puts_back_what_checks_change
     );
     assert_eq!((repo.content("HEAD"), repo.files()), before);
     assert_eq!(repo.quarantined()[&b"README"[..]].1, b"evil\n");
+}
+
+#[test]
+fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
+    let repo = TestRepo::empty().with_out();
+    repo.write("x", "one\n");
+    // Older than the index, so that git goes by its time.
+    let x = fs::File::options().write(true).open(repo.root().join("x"));
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    x.unwrap().set_modified(long_ago).unwrap();
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: r, description: r, retries: 0, weight: 1, check: \"if [ -e $OUT/mark ] && [ ! -e bad ]; then rm $OUT/mark; touch -r x $OUT/time; echo two >x; touch -r $OUT/time x; fi; test ! -e bad\"}\n",
+    );
+    repo.git(&["config", "core.trustctime", "false"]);
+    repo.git(&["config", "core.checkStat", "minimal"]);
+    repo.agent_does(&["touch bad $OUT/mark", "touch a"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert_eq!(repo.read("x"), "two\n");
+    assert_eq!(repo.git(&["show", "HEAD:x"]), "two");
 }

@@ -64,7 +64,10 @@ pub async fn call<'a>(
             // now.
             return Ok(Called::Over(Step::Next));
         }
-        *start = now;
+        *start = Start {
+            unverified_since: progress.verified,
+            ..now
+        };
     }
 }
 

@@ -4,11 +4,13 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::effects::repo::Repo;
 use crate::effects::{files, places, process, program};
@@ -146,18 +148,21 @@ fn finds_module(python: &Path, module: &str) -> Option<bool> {
     Some(ended.code() != Some(check::MISSING))
 }
 
-/// Asks Rust's compiler for its version, from where none of the repository's settings hold; none if it does not say one in time.
-fn rust_version() -> Option<String> {
-    let (said, told) = std::io::pipe().ok()?;
+/// Asks Rust's compiler for its version, as it is called in a folder; none if it does not say one in time.
+fn rust_version(folder: &Path) -> Option<String> {
+    let (mut said, told) = std::io::pipe().ok()?;
+    // What it may have started holds the other end; what it said is there by its end.
+    fcntl(&said, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).ok()?;
     let mut asked = Command::new("rustc");
-    asked.arg("--version").current_dir("/");
+    asked.arg("--version").current_dir(folder);
     asked
         .stdin(Stdio::null())
         .stdout(told)
         .stderr(Stdio::null());
     let ended = process::run_alone(asked, PATIENCE).ok().flatten()?;
-    let mut line = String::new();
-    BufReader::new(said.take(HEAD)).read_line(&mut line).ok()?;
+    let mut line = [0; 256];
+    let length = said.read(&mut line).ok()?;
+    let line = std::str::from_utf8(&line[..length]).ok()?;
     // As in `rustc 1.95.0 (f2d3ce0bd 2026-03-21)`.
     let version = line.strip_prefix("rustc ")?.split_whitespace().next()?;
     ended.success().then(|| version.to_owned())
@@ -226,7 +231,8 @@ impl Look for Disk {
     }
 
     fn rust_version(&self) -> Option<&str> {
-        self.rust_version.get_or_init(rust_version).as_deref()
+        let asked = || rust_version(&self.root);
+        self.rust_version.get_or_init(asked).as_deref()
     }
 
     fn has_target(&self, name: &str) -> bool {

@@ -22,7 +22,7 @@ mod trees;
 mod unverified;
 mod whole;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -137,16 +137,27 @@ impl Repo {
         })
     }
 
-    /// Returns the value that the attribute of a path has, if it has one. Where a pipe or a link stands in the place of attributes,
-    /// nothing is asked: libgit2 would wait for it.
+    /// Returns the value that the attribute of a path has, if it has one. Where a link or a folder stands in the place of attributes,
+    /// git is asked, which passes it over; where a pipe does, nobody, who would wait for it.
     pub fn attribute(&self, path: &str, name: &str) -> Option<String> {
         const FILE: &str = ".gitattributes";
         let path: &Path = path.as_ref();
         let folders = path.ancestors().skip(1);
         let mut files = folders.map(|folder| self.root.join(folder).join(FILE));
-        let is_odd = |file: &PathBuf| fs::symlink_metadata(file).is_ok_and(|meta| !meta.is_file());
-        if files.any(|file| is_odd(&file)) || is_odd(&self.common_path("info/attributes")) {
+        let files: Vec<PathBuf> = files
+            .by_ref()
+            .chain([self.common_path("info/attributes")])
+            .collect();
+        let odd = |file: &PathBuf| {
+            let kind = fs::symlink_metadata(file).ok()?.file_type();
+            (!kind.is_file()).then_some(kind)
+        };
+        let odd: Vec<fs::FileType> = files.iter().filter_map(odd).collect();
+        if odd.iter().any(|kind| !kind.is_symlink() && !kind.is_dir()) {
             return None;
+        }
+        if !odd.is_empty() {
+            return self.attribute_by_git(path, name);
         }
         let flags = AttrCheckFlags::FILE_THEN_INDEX;
         let value = self.inner.get_attr_bytes(path, name, flags).ok()?;
@@ -155,6 +166,20 @@ impl Repo {
             AttrValue::String(value) => Some(value.to_owned()),
             AttrValue::True | AttrValue::False | AttrValue::Unspecified => None,
         }
+    }
+
+    fn attribute_by_git(&self, path: &Path, name: &str) -> Option<String> {
+        const NO_VALUES: [&[u8]; 3] = [b"unspecified", b"unset", b"set"];
+        let asked = [
+            OsStr::new("check-attr"),
+            OsStr::new("-z"),
+            OsStr::new(name),
+            OsStr::new("--"),
+            path.as_os_str(),
+        ];
+        let said = self.git.run(&asked).ok()?;
+        let value = said.split(|byte| *byte == 0).nth(2)?;
+        (!NO_VALUES.contains(&value)).then(|| String::from_utf8_lossy(value).into_owned())
     }
 
     /// Returns the places of this repository.

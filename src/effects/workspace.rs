@@ -194,6 +194,8 @@ impl Workspace<'_> {
             ignoring: None,
             since: clock::now().timestamp(),
             dated,
+            unverified_since: None,
+            is_ledger_converted: status::converted(self.repo).is_some(),
         })
     }
 

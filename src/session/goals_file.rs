@@ -130,12 +130,18 @@ impl GoalsFile {
             let plain = name.to_ascii_lowercase();
             name != NAME && (plain == "goals.yaml" || plain == "goals.yml")
         };
-        if let Some(name) = names.find(is_near) {
+        let here = std::env::current_dir().ok()?;
+        let is_file = |name: &String| root.join(name).is_file();
+        if let Some(name) = names.find(|name| is_near(name) && is_file(name)) {
+            let path = match here == root {
+                true => name.clone(),
+                false => root.join(&name).display().to_string(),
+            };
             return Some(format!(
-                "is {name} meant? Rename it, or name it: `--goals {name}`"
+                "is {name} meant? Rename it, or name it: `--goals {}`",
+                text::shell_word(&path)
             ));
         }
-        let here = std::env::current_dir().ok()?;
         let mut above = here.ancestors().take_while(|folder| *folder != root);
         let folder = above.find(|folder| folder.join(NAME).is_file())?;
         let below = folder.strip_prefix(root).ok()?.join(NAME);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
+use crate::effects::files::Dated;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
@@ -55,6 +56,8 @@ pub struct Progress {
     pub records: Vec<Record>,
     /// Where the last of these cycles started.
     pub start: Option<Start>,
+    /// From when on what was changed in tracked files is not known to have been compared by content.
+    pub verified: Option<Dated>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
     /// Copies of what the user's checkout lent, from the last cycle.
@@ -114,6 +117,7 @@ impl Progress {
             first: None,
             records: Vec::new(),
             start: None,
+            verified: None,
             kept: None,
             lent: None,
             spent: Spent::default(),

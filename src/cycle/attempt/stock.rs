@@ -134,9 +134,9 @@ impl Attempt<'_> {
         changed.sort();
         changed.dedup();
         let workspace = session.workspace();
-        let told = |file: String| match workspace.has_file_on_disk(file.as_bytes()) {
-            true => file,
-            false => format!("{file} (removed)"),
+        let told = |file: String| match workspace.is_gone(&file) {
+            true => format!("{file} (removed)"),
+            false => file,
         };
         let changed: Vec<String> = changed.into_iter().map(told).collect();
         Workspace::note_leaned_on(stock, &changed);

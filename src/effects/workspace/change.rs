@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::stock::short;
-use super::{Start, Workspace, status};
+use super::{Start, Workspace};
 use crate::effects::files::is_within;
 use crate::effects::repo::Difference;
 use crate::error::Result;
@@ -60,13 +60,6 @@ impl Workspace<'_> {
         }
         // A file that became a link or the reverse is listed as gone and as new.
         changed.files.dedup();
-        let is_of_attributes = |file: &String| file.rsplit('/').next() == Some(".gitattributes");
-        if changed.files.iter().any(is_of_attributes)
-            && let Some(converted) = status::converted(self.repo)
-        {
-            // With it no session could begin any more.
-            change.goalposts.push(converted.words());
-        }
         Ok(changed)
     }
 

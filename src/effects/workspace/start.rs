@@ -92,6 +92,13 @@ pub struct Start {
     /// The same as the file system dates what is changed, from before the tree was looked at; none after a crash.
     #[serde(skip)]
     pub dated: Option<Dated>,
+    /// From when on a tracked file may have been changed without that its content was compared: before the last cycle's agent.
+    /// None where that is the start.
+    #[serde(skip)]
+    pub unverified_since: Option<Dated>,
+    /// Git's attributes made something else of the ledger's files then.
+    #[serde(skip)]
+    pub is_ledger_converted: bool,
 }
 
 fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
@@ -124,6 +131,13 @@ impl Start {
     /// what is asked after a crash, is told to the second only.
     pub(super) fn is_since(&self, seen: Seen) -> bool {
         is_since(seen, self.dated, self.since)
+    }
+
+    /// Says whether a file's state may have been changed since its content was last compared. Checks that ran after that may have
+    /// written what an index of theirs calls unchanged.
+    pub(super) fn is_unverified(&self, seen: Seen) -> bool {
+        let earlier = self.unverified_since;
+        self.is_since(seen) || earlier.is_some() && is_since(seen, earlier, self.since)
     }
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had

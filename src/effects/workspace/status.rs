@@ -7,7 +7,9 @@ use std::ffi::OsStr;
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::ledger::{BASELINE, FOLDER, HISTORY, QUEUE, SUMMARY, is_ledger_path};
+use crate::model::ledger::{
+    BASELINE, FOLDER, HISTORY, LESSONS, QUEUE, RETRIES, SUMMARY, is_ledger_path,
+};
 use crate::model::text;
 
 /// How many files with conflicts are named.
@@ -123,7 +125,8 @@ impl Converted {
 /// look changed for ever, be committed as something else by a person, or not be checked out at all where a filter fails.
 pub fn converted(repo: &Repo) -> Option<Converted> {
     const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
-    let files = [HISTORY, BASELINE, SUMMARY, QUEUE].into_iter();
+    const FILES: [&str; 6] = [HISTORY, BASELINE, SUMMARY, QUEUE, LESSONS, RETRIES];
+    let files = FILES.into_iter();
     let mut asked = files.flat_map(|file| CONVERTING.map(|name| (file, name)));
     asked.find_map(|(file, attribute)| {
         let value = repo.attribute(file, attribute)?;

@@ -6,15 +6,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::leftovers::strays::Left;
-use super::{Start, Stock, When, Workspace, some_of};
+use super::{Start, Stock, When, Workspace, some_of, status};
+use crate::effects::files::is_beneath;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Head;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::Change;
+use crate::model::ledger;
 use crate::model::output;
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
+/// What git's attributes stand in.
+const ATTRIBUTES: &str = ".gitattributes";
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
 
@@ -103,6 +108,13 @@ impl Workspace<'_> {
         let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
         change.unheld.extend(conflicts);
         let changed = self.changed_files(start, differences, &mut change)?;
+        if !start.is_ledger_converted
+            && let Some(converted) = status::converted(self.repo)
+        {
+            // With it no session could begin any more.
+            change.goalposts.push(converted.words());
+            left.notes.extend(self.clear_attributes(start, &tip_tree)?);
+        }
         let in_commits = (&changed.gone[..], &tip_tree[..]);
         let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
         left.notes.extend(removed);
@@ -137,6 +149,24 @@ impl Workspace<'_> {
             after_agent: start.kept.look_after_agent(&self.repo.root),
             position: Some(self.position(start)?),
         })
+    }
+
+    /// Moves attributes out of the way of the ledger that are in no commit, so that no undo would remove them, and that are not the
+    /// user's; says which.
+    fn clear_attributes(&self, start: &Start, tree: &str) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let below = ledger::FOLDERS.map(|folder| format!("{folder}/{ATTRIBUTES}"));
+        for path in below.into_iter().chain([ATTRIBUTES.to_owned()]) {
+            let is_there = fs::symlink_metadata(self.repo.root.join(&path)).is_ok();
+            let is_new = is_there && !start.kept.was_there(path.as_bytes());
+            if is_new
+                && is_beneath(&self.repo.root, path.as_bytes())
+                && !self.repo.has_file(tree, &path)?
+            {
+                quarantine.take(&self.repo.root, path.as_bytes())?;
+            }
+        }
+        Ok(quarantine.notes().collect())
     }
 
     /// Names new folders in a commit that only tools fill: few want them there, and an agent's `git add -A` is soon made.
@@ -211,6 +241,12 @@ impl Workspace<'_> {
     /// Says whether a path of the working tree is a plain file, or a link to one.
     pub fn has_file_on_disk(&self, path: &[u8]) -> bool {
         fs::metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok_and(|meta| meta.is_file())
+    }
+
+    /// Says whether nothing at all is at a path of the working tree; of one that is no text, that is not told.
+    pub fn is_gone(&self, path: &str) -> bool {
+        !path.contains(char::REPLACEMENT_CHARACTER)
+            && fs::symlink_metadata(self.repo.root.join(path)).is_err()
     }
 
     /// Names what of a change a check leans on without freezing it.

@@ -166,7 +166,7 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Says of each of these whether its file was touched since the start, or is another one. In a large tree that takes its time:
+    /// Says of each of these whether its file was touched since its content was last compared, or is another one. In a large tree that takes its time:
     /// one half is looked at beside the other.
     fn are_new(
         &self,
@@ -180,8 +180,8 @@ impl Workspace<'_> {
             let is_new = |entry: &Entry<'_>| {
                 let seen = near.look(entry.path);
                 seen.is_some_and(|seen| match entry.is_merged_file() {
-                    true => is_fresh(entry.path, seen),
-                    false => start.is_since(seen),
+                    true => is_fresh(entry.path, seen) || start.is_unverified(seen),
+                    false => start.is_unverified(seen),
                 })
             };
             entries.iter().map(is_new).collect()

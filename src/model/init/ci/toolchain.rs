@@ -53,17 +53,13 @@ pub(super) fn is_other(name: &str) -> bool {
     name.chars().all(is_plain) && (is_version || ["beta", "nightly"].iter().any(is_channel))
 }
 
-/// Says whether a name is that of the toolchain that has this version. Of a dated one that cannot be told.
+/// Says whether a name is that of the toolchain that has this version. Of a dated one, and of one for a machine, that cannot be told.
 fn is_version(name: &str, version: &str) -> bool {
     let (number, channel) = version.split_once('-').unwrap_or((version, ""));
-    let (first, rest) = name.split_once('-').unwrap_or((name, ""));
-    if rest.starts_with(|c: char| c.is_ascii_digit()) {
-        return false;
-    }
-    match first {
-        "nightly" | "beta" => channel.split('.').next() == Some(first),
-        first => {
-            let behind = number.strip_prefix(first);
+    match name {
+        "nightly" | "beta" => channel.split('.').next() == Some(name),
+        name => {
+            let behind = number.strip_prefix(name);
             channel.is_empty() && behind.is_some_and(|it| it.is_empty() || it.starts_with('.'))
         }
     }
@@ -134,15 +130,14 @@ mod tests {
         for (name, version) in [
             ("1.95.0", "1.95.0"),
             ("1.95", "1.95.0"),
-            ("1.95.0-x86_64-unknown-linux-gnu", "1.95.0"),
             ("nightly", "1.97.0-nightly"),
-            ("nightly-x86_64-unknown-linux-gnu", "1.97.0-nightly"),
             ("beta", "1.96.0-beta.3"),
         ] {
             assert!(is_version(name, version), "{name} {version}");
         }
         for (name, version) in [
             ("1.9", "1.95.0"),
+            ("1.95.0-i686-pc-windows-gnu", "1.95.0"),
             ("1.95.1", "1.95.0"),
             ("1.95.0", "1.95.0-nightly"),
             ("nightly", "1.95.0"),
