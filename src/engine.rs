@@ -177,12 +177,12 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         if let Some(ending) = reason_to_end(session, progress)? {
             return Ok(ending);
         }
-        let recorded = progress.records.len();
+        let recorded = progress.recorded.tally().len();
         let step = cycle(session, progress).await?;
-        for record in &progress.records[recorded..] {
+        for record in progress.recorded.after(recorded) {
             session.tell_cycle(record).await;
         }
-        logs::drop_old_cycles(&session.logs(), progress.records.len());
+        logs::drop_old_cycles(&session.logs(), progress.recorded.tally().len());
         match step {
             Step::Next => {}
             Step::Idle => {
@@ -223,10 +223,10 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
     if let Some(words) = session.stop_file() {
         return Ok(Some(Ending::stopped(session.home(), &words)));
     }
-    if let (Some(errand), Some(record)) = (&session.options.errand, progress.records.last()) {
+    if let (Some(errand), Some(record)) = (&session.options.errand, progress.recorded.last()) {
         return Ok(Some(errand.ending(record)));
     }
-    let done = progress.records.len() as u64;
+    let done = progress.recorded.tally().len() as u64;
     let reached = limit::reached(&session.options.limits, done, &progress.spent);
     Ok(reached.map(|reason| Ending::fine("limit", reason)))
 }
@@ -249,7 +249,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     }
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
-    let has_records = !progress.records.is_empty();
+    let has_records = !progress.recorded.tally().is_empty();
     if is_settled && (has_records || progress.ledger.is_joined) {
         session.journal_file.write(&Journal {
             phase: Phase::Closing,

@@ -437,7 +437,7 @@ impl Session {
         let ended = Event::SessionEnded {
             reason: ending.reason.clone(),
             ending: ending.word,
-            cycles: progress.records.len() as u64,
+            cycles: progress.recorded.tally().len() as u64,
             exit_code: ending.exit_code,
             trajectory,
             spent: progress.spent,

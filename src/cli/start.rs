@@ -109,7 +109,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         Some(undo) => {
             let commit = Some((session.home(), &*undo.commit));
             let not_done = &*undo.errand.not_done;
-            undo::ending((not_done, commit), ending, &progress.records, events)
+            undo::ending((not_done, commit), ending, progress.recorded.last(), events)
         }
         None => ending,
     };
@@ -285,7 +285,7 @@ impl Ended {
         let ending = match run.undo {
             Some(cycle) => {
                 let not_done = format!("the change of cycle {cycle} stays");
-                undo::ending((&not_done, None), ending, &[], events)
+                undo::ending((&not_done, None), ending, None, events)
             }
             None => ending,
         };

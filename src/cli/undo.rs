@@ -255,11 +255,11 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
 pub fn ending(
     (not_done, commit): (&str, Option<(&Repo, &str)>),
     ending: Ending,
-    records: &[Record],
+    last: Option<&Record>,
     events: &Events,
 ) -> Ending {
     let failed = |record: &&Record| record.result == CycleResult::Failed;
-    let standing = match (records.last().filter(failed), commit) {
+    let standing = match (last.filter(failed), commit) {
         (Some(_), Some((repo, commit))) => standing(repo, commit).ok().flatten(),
         (None, _) | (_, None) => None,
     };
@@ -270,7 +270,7 @@ pub fn ending(
             ..ending
         };
     }
-    match records.last() {
+    match last {
         Some(record) if record.result == CycleResult::Harvested => return ending,
         // Why stands in the cycle's lines, and that it stays in the last one.
         Some(record) if record.is_refused() => {

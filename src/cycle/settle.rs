@@ -301,7 +301,7 @@ fn write_down(
     // A commit of the user's would take the record with it from the moment when it is in the tree.
     let index = workspace.lock_index()?;
     progress.ledger.record(record)?;
-    progress.records.push(record.clone());
+    progress.recorded.add(record.clone());
     progress.start = Some(start.clone());
     let written = summary::write(session, progress, None).and_then(|()| {
         let ledger = &mut progress.ledger;
@@ -309,7 +309,7 @@ fn write_down(
     });
     if let Err(error) = written {
         // The next start records it; this session cannot say that it is done.
-        progress.records.pop();
+        progress.recorded.take_back();
         return Err(error);
     }
     session.clear_journal()?;

@@ -22,7 +22,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         started: &session.started,
         ended: ending.map(|ending| ending.reason.as_str()),
         trajectory: &trajectory.one_line(),
-        records: &progress.records,
+        recorded: &progress.recorded,
         is_asking: ending.is_some_and(Ending::is_for_a_person),
         stuck: ending.map_or(&[], |ending| &ending.stuck),
         queue: queue.counts(&session.home().name(), &taken_back),
@@ -43,6 +43,6 @@ pub fn trajectory<'a>(progress: &'a Progress, baseline: &'a Option<Snapshot>) ->
         baseline: baseline.as_ref(),
         start: progress.first.as_ref(),
         now: progress.newest.as_ref(),
-        records: &progress.records,
+        tally: progress.recorded.tally(),
     }
 }

@@ -3,6 +3,7 @@
 mod history;
 mod passing;
 pub mod put_back;
+mod recorded;
 mod taken_back;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::model::text;
 
 pub use history::{History, read_record};
 pub use passing::BY_OTHERS;
+pub use recorded::{Recorded, Tally};
 pub use taken_back::{REFUSED, TakenBack, Turn, UNDO_CYCLE};
 
 /// What became of a cycle (the verdict table of the README).

@@ -13,7 +13,7 @@ mod verdict;
 use serde::Serialize;
 
 use crate::model::goals::Goals;
-use crate::model::record::{CycleResult, Record, TakenBack};
+use crate::model::record::{CycleResult, Record, TakenBack, Tally};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::Retry;
 use crate::model::summary::Ended;
@@ -295,7 +295,8 @@ fn not_passing(snapshot: &Snapshot) -> String {
 
 /// Returns what cycles came to: `2 improved, 1 regressed`.
 fn results(records: &[Record]) -> String {
-    let tally = crate::model::trajectory::tally(records);
+    let tally: Tally = records.iter().map(|record| record.result).collect();
+    let tally = tally.words();
     let (_, words) = tally.split_once(": ").unwrap_or(("", ""));
     words.to_owned()
 }

@@ -1,11 +1,10 @@
 //! What a session leaves for people to read: `session-summary.md`, and the `cycle-0-report.md` of the baseline. Pure.
 
-use crate::model::record::Record;
+use crate::model::record::{Record, Recorded};
 use crate::model::select::Stuck;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::table::{self, LINES, Side, Table};
 use crate::model::text::{self, markdown};
-use crate::model::trajectory::tally;
 use crate::model::usage::{self, Spent};
 use crate::model::work::Counts;
 
@@ -25,8 +24,8 @@ pub struct Summary<'a> {
     pub ended: Option<&'a str>,
     /// The session's way, and the baseline where it did not start there, in one line.
     pub trajectory: &'a str,
-    /// The session's records, oldest first.
-    pub records: &'a [Record],
+    /// What the session recorded.
+    pub recorded: &'a Recorded,
     /// What ended it is for a person to see to.
     pub is_asking: bool,
     /// The goals that wait for a person.
@@ -60,10 +59,13 @@ impl Summary<'_> {
     }
 
     fn cycles(&self) -> String {
-        if self.records.is_empty() {
+        if self.recorded.tally().is_empty() {
             return "\n## Cycles\n\nNone yet.\n".to_owned();
         }
-        let mut part = format!("\n## Cycles\n\n{}\n\n", tally(self.records));
+        let mut part = format!("\n## Cycles\n\n{}\n\n", self.recorded.tally().words());
+        if self.recorded.dropped() > 0 {
+            part.push_str("The newest of them; `evolve history` lists all.\n\n");
+        }
         let mut table = Table::new([
             ("cycle", Side::Right),
             ("goal", Side::Left),
@@ -73,7 +75,7 @@ impl Summary<'_> {
             ("cost", Side::Right),
             ("reason", Side::Left),
         ]);
-        for record in self.records {
+        for record in self.recorded.newest() {
             let [tokens, cost] = used(record);
             let goal = record.goal_id.as_deref().map(|id| table::cell(id).0);
             let why = record.why().as_deref().map(|why| table::cell(why).0);
@@ -113,7 +115,7 @@ impl Summary<'_> {
 
     fn notes(&self) -> String {
         let mut lines = String::new();
-        for record in self.records {
+        for record in self.recorded.newest() {
             // What is too long for the table of the cycles.
             let why = record.why();
             let long = why.as_deref().filter(|why| !table::cell(why).1);
@@ -262,7 +264,7 @@ mod tests {
             started: "2026-02-11T21:00:00Z",
             ended: None,
             trajectory: "score 50 → 33.3",
-            records: &records,
+            recorded: &records.into_iter().collect(),
             is_asking: true,
             stuck: &stuck,
             queue: Counts {
@@ -310,7 +312,7 @@ mod tests {
                 started: "2026-02-11T21:00:00Z",
                 ended,
                 trajectory: "score 50",
-                records: &[],
+                recorded: &Recorded::default(),
                 is_asking,
                 stuck: &[],
                 queue: Counts::default(),
@@ -336,7 +338,7 @@ mod tests {
             started: "t",
             ended: Some("dormant"),
             trajectory: "score 100",
-            records: &[],
+            recorded: &Recorded::default(),
             is_asking: false,
             stuck: &[],
             queue: Counts::default(),

@@ -1,20 +1,9 @@
 //! The way from the baseline and from the session's start to now: one line for the eye, one table for `session-fitness-delta.md`. Pure.
 
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::Tally;
 use crate::model::snapshot::{Measurement, Snapshot};
 use crate::model::table::{self, LINES, Side, Table};
 use crate::model::text;
-
-/// The results in the order in which they are counted.
-const RESULTS: [CycleResult; 7] = [
-    CycleResult::Improved,
-    CycleResult::Harvested,
-    CycleResult::Unchanged,
-    CycleResult::Regressed,
-    CycleResult::Failed,
-    CycleResult::Interrupted,
-    CycleResult::Idle,
-];
 
 /// Where the repository started, where this session started, where it is now, and what the session's cycles came to.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +14,8 @@ pub struct Trajectory<'a> {
     pub start: Option<&'a Snapshot>,
     /// The newest snapshot of what is in the repository: not one whose change was undone.
     pub now: Option<&'a Snapshot>,
-    /// The session's records.
-    pub records: &'a [Record],
+    /// What the session's cycles came to.
+    pub tally: Tally,
 }
 
 impl Trajectory<'_> {
@@ -45,7 +34,7 @@ impl Trajectory<'_> {
             )),
             (None, None) => None,
         };
-        let words: Vec<String> = way.into_iter().chain([tally(self.records)]).collect();
+        let words: Vec<String> = way.into_iter().chain([self.tally.words()]).collect();
         format!("{}{}", words.join(", "), self.baseline_apart())
     }
 
@@ -126,27 +115,6 @@ impl Trajectory<'_> {
     }
 }
 
-/// Returns how many cycles there were and what they came to: `5 cycles: 3 improved, 1 regressed, 1 idle`.
-pub fn tally(records: &[Record]) -> String {
-    let cycles = text::count(records.len(), "cycle");
-    let counts: Vec<String> = RESULTS
-        .iter()
-        .map(|result| {
-            let count = records
-                .iter()
-                .filter(|record| record.result == *result)
-                .count();
-            (count, result.word())
-        })
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    if counts.is_empty() {
-        return cycles;
-    }
-    format!("{cycles}: {}", counts.join(", "))
-}
-
 fn way(from: &Snapshot, now: &Snapshot) -> String {
     let first = if from.goals_total == now.goals_total {
         from.goals_passing.to_string()
@@ -192,7 +160,8 @@ fn signed(difference: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::snapshot::{CheckResult, FORMAT};
+    use crate::model::record::CycleResult;
+    use crate::model::snapshot::CheckResult;
 
     fn goal(id: &str, result: CheckResult, value: Option<f64>) -> Measurement {
         Measurement {
@@ -221,31 +190,6 @@ mod tests {
         )
     }
 
-    fn record(result: CycleResult) -> Record {
-        Record {
-            format: FORMAT,
-            cycle: 1,
-            goal_id: None,
-            result,
-            commit_sha: String::new(),
-            reverted_to: None,
-            goals_passing: 0,
-            goals_total: 0,
-            goals_added: 0,
-            timestamp: String::new(),
-            score_before: None,
-            score_after: None,
-            newly_failing: vec![],
-            newly_passing: vec![],
-            reason: None,
-            definition: None,
-            content: None,
-            session: None,
-            agent: None,
-            notes: vec![],
-        }
-    }
-
     #[test]
     fn one_line_tells_the_way_and_the_cycles() {
         let before = snapshot(vec![
@@ -256,16 +200,16 @@ mod tests {
             goal("a", CheckResult::Pass, None),
             goal("b", CheckResult::Pass, Some(81.0)),
         ]);
-        let records = [
-            record(CycleResult::Idle),
-            record(CycleResult::Improved),
-            record(CycleResult::Improved),
+        let results = [
+            CycleResult::Idle,
+            CycleResult::Improved,
+            CycleResult::Improved,
         ];
         let trajectory = Trajectory {
             baseline: Some(&before),
             start: Some(&before),
             now: Some(&after),
-            records: &records,
+            tally: results.into_iter().collect(),
         };
         let line = "score 50 → 100, goals passing 1 → 2 of 2, 3 cycles: 2 improved, 1 idle";
         assert_eq!(trajectory.one_line(), line);
@@ -291,7 +235,7 @@ mod tests {
             baseline: Some(&before),
             start: None,
             now: Some(&after),
-            records: &[],
+            tally: Tally::default(),
         };
         let line = "score 100 → 50, goals passing 1 of 1 → 1 of 2, 0 cycles";
         assert_eq!(trajectory.one_line(), line);
@@ -309,7 +253,7 @@ mod tests {
             baseline: None,
             start: None,
             now: None,
-            records: &[record(CycleResult::Failed)],
+            tally: [CycleResult::Failed].into_iter().collect(),
         };
         assert_eq!(trajectory.one_line(), "1 cycle: 1 failed");
     }

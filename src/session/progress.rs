@@ -11,7 +11,7 @@ use crate::effects::repo::Repo;
 use crate::effects::workspace::Start;
 use crate::model::goals::{self, Goals};
 use crate::model::ledger as names;
-use crate::model::record::Record;
+use crate::model::record::Recorded;
 use crate::model::snapshot::{self, Measurement, Snapshot};
 use crate::model::usage::Spent;
 
@@ -53,7 +53,7 @@ pub struct Progress {
     /// The first snapshot of this session.
     pub first: Option<Snapshot>,
     /// What this session recorded.
-    pub records: Vec<Record>,
+    pub recorded: Recorded,
     /// Where the last of these cycles started.
     pub start: Option<Start>,
     /// From when on what was changed in tracked files is not known to have been compared by content.
@@ -115,7 +115,7 @@ impl Progress {
             newest,
             mended: Vec::new(),
             first: None,
-            records: Vec::new(),
+            recorded: Recorded::default(),
             start: None,
             verified: None,
             kept: None,

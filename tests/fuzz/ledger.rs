@@ -6,7 +6,7 @@ use evolve::effects::journal::Journal;
 use evolve::model::goals::{Goals, read_goals};
 use evolve::model::lesson::{self, Lesson};
 use evolve::model::limit;
-use evolve::model::record::{History, Record, TakenBack};
+use evolve::model::record::{History, Record, Recorded, TakenBack, Tally};
 use evolve::model::select::{Seen, select};
 use evolve::model::snapshot::{self, Snapshot};
 use evolve::model::strikes::{self, Retry};
@@ -195,11 +195,12 @@ fn assert_counted(history: &History, goals: &Goals, snapshot: &Snapshot) {
         limit::used_up(&goals.settings.limits, &spent),
         limit::left(&goals.settings.limits, &spent),
     );
+    let recorded: Recorded = records.iter().cloned().collect();
     let trajectory = Trajectory {
         baseline: Some(snapshot),
         start: Some(snapshot),
         now: Some(snapshot),
-        records,
+        tally: recorded.tally(),
     };
     assert_clean(&trajectory.one_line());
     assert_clean(&trajectory.to_markdown());
@@ -209,7 +210,7 @@ fn assert_counted(history: &History, goals: &Goals, snapshot: &Snapshot) {
         started: "t",
         ended: None,
         trajectory: &trajectory.one_line(),
-        records,
+        recorded: &recorded,
         stuck: &[],
         queue: Counts::default(),
         spent,
@@ -261,7 +262,7 @@ fn snapshots_are_read_or_passed_over() {
             baseline: Some(&other),
             start: None,
             now: Some(&snapshot),
-            records: &[],
+            tally: Tally::default(),
         };
         assert_clean(&trajectory.to_markdown());
         snapshot.tolerate(&other, &goals);
