@@ -168,7 +168,8 @@ impl Repo {
         }
     }
 
-    fn attribute_by_git(&self, path: &Path, name: &str) -> Option<String> {
+    /// Returns the same as git itself says it.
+    pub fn attribute_by_git(&self, path: &Path, name: &str) -> Option<String> {
         const NO_VALUES: [&[u8]; 3] = [b"unspecified", b"unset", b"set"];
         let asked = [
             OsStr::new("check-attr"),

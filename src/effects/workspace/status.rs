@@ -131,7 +131,12 @@ pub fn converted(repo: &Repo) -> Option<Converted> {
     asked.find_map(|(file, attribute)| {
         let value = repo.attribute(file, attribute)?;
         let is_as_it_is = ["", "utf-8", "utf8"].contains(&&*value.to_ascii_lowercase());
-        (!is_as_it_is).then_some(Converted {
+        if is_as_it_is {
+            return None;
+        }
+        // Where an agent changed the user's own settings, git goes by what they were, and libgit2 does not.
+        let value = repo.attribute_by_git(file.as_ref(), attribute)?;
+        Some(Converted {
             file,
             attribute,
             value,
