@@ -143,16 +143,13 @@ impl Repo {
         const FILE: &str = ".gitattributes";
         let path: &Path = path.as_ref();
         let folders = path.ancestors().skip(1);
-        let mut files = folders.map(|folder| self.root.join(folder).join(FILE));
-        let files: Vec<PathBuf> = files
-            .by_ref()
-            .chain([self.common_path("info/attributes")])
-            .collect();
-        let odd = |file: &PathBuf| {
+        let files = folders.map(|folder| self.root.join(folder).join(FILE));
+        let files = files.chain([self.common_path("info/attributes")]);
+        let odd = |file: PathBuf| {
             let kind = fs::symlink_metadata(file).ok()?.file_type();
             (!kind.is_file()).then_some(kind)
         };
-        let odd: Vec<fs::FileType> = files.iter().filter_map(odd).collect();
+        let odd: Vec<fs::FileType> = files.filter_map(odd).collect();
         if odd.iter().any(|kind| !kind.is_symlink() && !kind.is_dir()) {
             return None;
         }

@@ -166,8 +166,8 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Says of each of these whether its file was touched since its content was last compared, or is another one. In a large tree that takes its time:
-    /// one half is looked at beside the other.
+    /// Says of each of these whether its file was touched since its content was last compared, or is another one. In a large tree
+    /// that takes its time: one half is looked at beside the other.
     fn are_new(
         &self,
         (start, known): (&Start, &Folders),
