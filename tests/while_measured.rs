@@ -4,6 +4,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use crate::compared::sh;
 use crate::harness::{TestRepo, files_below, finish, signal};
 
 /// Where goals are measured: flags, and what stands in the goals file.
@@ -867,4 +868,21 @@ fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(repo.read("x"), "two\n");
     assert_eq!(repo.git(&["show", "HEAD:x"]), "two");
+}
+
+#[test]
+fn so_is_what_it_hides_inside_a_submodule() {
+    let repo = TestRepo::empty().with_out();
+    let made = r#"git init -q "$OUT/m"; cd "$OUT/m"; echo one >x; touch -d '1 hour ago' x; git add x; git -c user.name=u -c user.email=e@x commit -qm x; cd "$OLDPWD"
+        git -c protocol.file.allow=always submodule -q add "$OUT/m" m
+        git -C m config core.trustctime false; git -C m config core.checkStat minimal
+        touch -d '1 hour ago' m/x; git -C m update-index -q --refresh"#;
+    sh(&repo, made);
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: r, description: r, retries: 0, weight: 1, check: \"if [ -e $OUT/mark ] && [ ! -e bad ]; then rm $OUT/mark; touch -r m/x $OUT/time; echo two >m/x; touch -r $OUT/time m/x; fi; test ! -e bad\"}\n",
+    );
+    repo.agent_does(&["touch bad $OUT/mark", "touch a"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert_eq!(repo.read("m/x"), "one\n");
 }

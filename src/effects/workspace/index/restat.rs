@@ -152,7 +152,7 @@ impl Workspace<'_> {
             let mut near = Near::below(&folder);
             let mut doubtful = Vec::new();
             for entry in listed.split(|byte| *byte == 0).filter_map(Entry::of) {
-                let is_new = |seen| start.is_since(seen);
+                let is_new = |seen| start.is_unverified(seen);
                 if entry.is_merged_file() && near.look(entry.path).is_some_and(is_new) {
                     doubtful.extend_from_slice(entry.line);
                     doubtful.push(0);
