@@ -59,9 +59,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let number = progress.ledger.history.next_cycle();
     let mut start = match progress.opened.take() {
         Some(start) => start.of_cycle(number),
-        None => session.begin(number)?,
+        None => session.begin(number, progress.verified)?,
     };
-    start.unverified_since = progress.verified;
     let last = progress.kept.as_ref();
     start.kept.look(&session.repo.root, last);
     progress.is_measured = false;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::effects::agent::Agent;
-use crate::effects::files;
+use crate::effects::files::{self, Dated};
 use crate::effects::gitfile::Gitfile;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::{Guarded, held};
@@ -161,13 +161,19 @@ impl Session {
         }
     }
 
-    /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first.
-    pub fn begin(&self, cycle: u64) -> Result<Start> {
+    /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first. Tracked files were last compared by
+    /// content at a moment that is `verified`, if ever.
+    pub fn begin(&self, cycle: u64, verified: Option<Dated>) -> Result<Start> {
         if let Some(isolation) = &self.isolation {
             isolation.renew()?;
         }
         let way_out = self.way_out();
-        self.with_settings_held(cycle, || self.workspace().begin((&self.id, cycle), way_out))
+        let begin = || self.workspace().begin((&self.id, cycle), way_out);
+        let start = self.with_settings_held(cycle, begin)?;
+        Ok(Start {
+            unverified_since: verified,
+            ..start
+        })
     }
 
     /// Returns what the user can do about changes that are not committed: where an errand is run, no flag makes a copy.

@@ -58,16 +58,13 @@ pub async fn call<'a>(
         if let Some(step) = wait_out(session, progress, &refusal).await? {
             return Ok(Called::Over(step));
         }
-        let now = session.begin(start.cycle)?;
+        let now = session.begin(start.cycle, progress.verified)?;
         if Some(&now.commit) != commit.as_ref() || now.branch != start.branch {
             // Somebody worked on during the wait, or a fetch moved what checks compare with: the cycle begins anew, on what is there
             // now.
             return Ok(Called::Over(Step::Next));
         }
-        *start = Start {
-            unverified_since: progress.verified,
-            ..now
-        };
+        *start = now;
     }
 }
 

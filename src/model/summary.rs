@@ -305,6 +305,38 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_session_the_newest_cycles_are_listed_and_all_are_counted() {
+        let page = |cycles: u64| {
+            let recorded = (1..=cycles).map(|cycle| record(cycle, "tests-pass", "it broke"));
+            let summary = Summary {
+                session: "s-1",
+                started: "2026-02-11T21:00:00Z",
+                ended: None,
+                trajectory: "score 50",
+                recorded: &recorded.collect(),
+                is_asking: false,
+                stuck: &[],
+                queue: Counts::default(),
+                spent: Spent::default(),
+            };
+            table::unpadded(&summary.to_markdown())
+        };
+        let rows = |page: &str| page.matches("| tests-pass | regressed |").count();
+        let short = page(200);
+        assert_eq!(rows(&short), 200);
+        assert!(!short.contains("The newest of them"), "{short}");
+        let long = page(1_000);
+        assert_eq!(rows(&long), 200);
+        assert!(
+            long.contains(
+                "1000 cycles: 1000 regressed\n\nThe newest of them; `evolve history` lists all.\n"
+            ),
+            "{long}"
+        );
+        assert!(long.contains("| 801 | tests-pass") && !long.contains("| 800 | tests-pass"));
+    }
+
+    #[test]
     fn how_a_session_ended_is_read_from_its_summary() {
         let of = |ended, is_asking| {
             let summary = Summary {

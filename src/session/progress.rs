@@ -56,7 +56,7 @@ pub struct Progress {
     pub recorded: Recorded,
     /// Where the last of these cycles started.
     pub start: Option<Start>,
-    /// From when on what was changed in tracked files is not known to have been compared by content.
+    /// A moment before the last look at the content of what was changed in tracked files: before the agent that it was for.
     pub verified: Option<Dated>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
