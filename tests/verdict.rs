@@ -198,7 +198,7 @@ fn a_killed_cycle_is_undone_and_recorded_as_interrupted() {
     let start = repo.head();
     let kill = repo.kill_file();
     repo.cycle(&format!(
-        "touch a && mkdir -p '{}' && echo enough >'{}' && sleep 100",
+        "touch a && mkdir -p '{}' && echo enough >kill && mv kill '{}' && sleep 100",
         kill.parent().unwrap().display(),
         kill.display()
     ))

@@ -406,9 +406,8 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String> {
 
 /// Reads a file of at most `limit` bytes as text that stands for its bytes exactly; empty if there is none.
 pub fn read_exactly(path: &Path, limit: u64) -> Result<String> {
-    Ok(exact::decode(
-        &read_bounded(path, limit)?.unwrap_or_default(),
-    ))
+    let bytes = read_bounded(path, limit)?;
+    Ok(exact::decode_all(bytes.unwrap_or_default()))
 }
 
 /// Returns the paths of the files right in a folder below `root`, seen from there; those whose names are text.

@@ -62,6 +62,14 @@ pub fn encode(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// The same of text that need not be copied where it is plain.
+pub fn encode_all(text: String) -> Vec<u8> {
+    match text.as_bytes().contains(&LEAD) {
+        true => encode(&text),
+        false => text.into_bytes(),
+    }
+}
+
 /// Says whether this text is what `decode` makes of these bytes.
 pub fn is_of(text: &str, bytes: &[u8]) -> bool {
     match text.as_bytes().contains(&LEAD) {

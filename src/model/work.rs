@@ -76,9 +76,13 @@ impl Counts {
 impl Queue {
     /// Reads the file's text; no line is ever refused or lost.
     pub fn parse(text: &str) -> Queue {
-        let lines: Vec<Line> = text.split_inclusive('\n').map(Line::parse).collect();
-        let read = lines.iter().map(|line| mark(&line.body)).collect();
-        Queue { lines, read }
+        let lines = text.split_inclusive('\n').map(Line::parse).collect();
+        let mut queue = Queue {
+            lines,
+            read: HashSet::new(),
+        };
+        queue.read = queue.marks();
+        queue
     }
 
     /// Returns the file's text.
@@ -112,7 +116,10 @@ impl Queue {
 
     /// Returns the item to work on next.
     pub fn next(&self, repo_name: &str) -> Option<WorkItem> {
-        self.open(repo_name).into_iter().next()
+        let first = self
+            .of(repo_name, WorkItem::is_open)
+            .min_by_key(|(_, item)| item.turn());
+        first.map(|(index, item)| at(index, item))
     }
 
     /// Returns the items that can be worked on in this repository: what never failed first, then by severity, then in the
@@ -121,16 +128,17 @@ impl Queue {
     /// An item that a dead session left `in_progress` is among them: items are chosen under the lock, so no living
     /// session can hold one.
     pub fn open(&self, repo_name: &str) -> Vec<WorkItem> {
-        let mut open = self.select(repo_name, |item| {
-            !item.is_consumed() && !item.is_set_aside()
-        });
-        open.sort_by_key(|item| (item.has_failed(), item.severity));
-        open
+        let mut open: Vec<_> = self.of(repo_name, WorkItem::is_open).collect();
+        open.sort_by_key(|(_, item)| item.turn());
+        let open = open.into_iter();
+        open.map(|(index, item)| at(index, item)).collect()
     }
 
     /// Returns the items of this repository that failed too often to be tried again.
     pub fn set_aside(&self, repo_name: &str) -> Vec<WorkItem> {
-        self.select(repo_name, |item| !item.is_consumed() && item.is_set_aside())
+        let is_set_aside = |item: &WorkItem| !item.is_consumed() && item.is_set_aside();
+        let set_aside = self.of(repo_name, is_set_aside);
+        set_aside.map(|(index, item)| at(index, item)).collect()
     }
 
     /// Counts the items of this repository.
@@ -153,13 +161,15 @@ impl Queue {
         counts
     }
 
-    fn select(&self, repo_name: &str, wanted: impl Fn(&WorkItem) -> bool) -> Vec<WorkItem> {
+    /// Returns the wanted items of this repository, each with the index of its line.
+    fn of<'a>(
+        &'a self,
+        repo_name: &'a str,
+        wanted: impl Fn(&WorkItem) -> bool + 'a,
+    ) -> impl Iterator<Item = (usize, &'a WorkItem)> {
         let lines = self.lines.iter().enumerate();
-        lines
-            .flat_map(|(index, line)| line.items().map(move |item| (index, item)))
-            .filter(|(_, item)| item.is_for(repo_name) && wanted(item))
-            .map(|(index, item)| at(index, item))
-            .collect()
+        let all = lines.flat_map(|(index, line)| line.items().map(move |item| (index, item)));
+        all.filter(move |(_, item)| item.is_for(repo_name) && wanted(item))
     }
 
     /// Marks an item as being worked on by the session `by`.
@@ -288,7 +298,8 @@ impl Queue {
 
     /// Says whether the queue has, or had, an item with the same title and target.
     pub fn knows(&self, item: &NewItem) -> bool {
-        self.identities().contains(&item.identity())
+        let identity = item.identity();
+        self.has(&identity)
     }
 
     /// Returns the digests of everything that a sweep's items stand for, done or not.
@@ -299,7 +310,7 @@ impl Queue {
 
     fn append(&mut self, item: Map<String, Value>) -> bool {
         let identity = item::identity(&item, None);
-        if identity.is_none_or(|identity| self.identities().contains(&identity)) {
+        if identity.is_none_or(|identity| self.has(&identity)) {
             return false;
         }
         self.push(Line::from_map(item));
@@ -310,15 +321,19 @@ impl Queue {
     ///
     /// Where both sides changed a line this side wins: a line whose items are all known already is no new line.
     pub fn merge_from(&mut self, now: &str) -> usize {
-        let mut known = self.identities();
+        let own = self.marks();
+        // As a rule nobody added anything.
+        let mut known = None;
         let before = self.lines.len();
-        for line in now.split_inclusive('\n').map(Line::parse) {
-            if self.read.contains(&mark(&line.body)) {
+        for raw in now.split_inclusive('\n') {
+            let mark = mark(Line::split(raw).1);
+            if own.contains(&mark) || self.read.contains(&mark) {
                 continue;
             }
-            if let Some(line) = line.without(|one| known.contains(one)) {
+            let known = known.get_or_insert_with(|| self.identities());
+            if let Some(line) = Line::parse(raw).without(|one| known.contains(one)) {
                 known.extend(line.identities().cloned());
-                self.read.insert(mark(&line.body));
+                self.read.insert(mark);
                 self.push(line);
             }
         }
@@ -350,6 +365,16 @@ impl Queue {
                 && line.without(|one| known.contains(one)).is_some()
         };
         lines.split_inclusive('\n').filter(is_new).collect()
+    }
+
+    /// Returns what tells its lines' texts from others.
+    fn marks(&self) -> HashSet<u64> {
+        self.lines.iter().map(|line| mark(&line.body)).collect()
+    }
+
+    fn has(&self, identity: &Identity) -> bool {
+        let mut all = self.lines.iter().flat_map(Line::identities);
+        all.any(|one| one == identity)
     }
 
     fn identities(&self) -> HashSet<Identity> {

@@ -33,7 +33,7 @@ pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
     ledger.queue.close(closing);
     let text = ledger.queue.to_text();
     refuse_too_large(names::QUEUE, &text)?;
-    files::replace(&repo.root.join(names::QUEUE), &exact::encode(&text))?;
+    files::replace(&repo.root.join(names::QUEUE), &exact::encode_all(text))?;
     if !is_at_work() {
         // One that has begun meanwhile may have read the file as it was.
         forget(&repo.private)?;

@@ -24,7 +24,7 @@ impl Ledger {
             .collect::<Result<BTreeMap<_, _>>>()?;
         let queue = self.queue.to_text();
         if !queue.is_empty() {
-            let id = repo.store(&exact::encode(&queue))?;
+            let id = repo.store(&exact::encode_all(queue))?;
             stored.insert(names::QUEUE.to_owned(), id);
         }
         Ok(stored)

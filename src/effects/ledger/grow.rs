@@ -50,7 +50,7 @@ impl Ledger {
             .sum();
         let rest = self.history_text.split_off(cut);
         let oldest = std::mem::replace(&mut self.history_text, rest);
-        self.write(&names::segment(number), exact::encode(&oldest))?;
+        self.write(&names::segment(number), exact::encode_all(oldest))?;
         let problems = std::mem::take(&mut self.history.problems);
         self.history = History::parse(&self.history_text);
         self.history.problems = problems;

@@ -1,5 +1,6 @@
 //! Puts the ledger's files right: what stands in the tree and is not what git and memory have goes to the quarantine.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -21,19 +22,19 @@ const STAMP_STEP: Duration = Duration::from_secs(2);
 const NAMED: usize = 5;
 
 /// A file of the ledger as it should be.
-enum Wanted {
+enum Wanted<'a> {
     /// A blob of git's, by its id.
     Blob(String),
     /// What was written since the last commit.
-    Written(Vec<u8>),
+    Written(&'a [u8]),
 }
 
-impl Wanted {
+impl Wanted<'_> {
     /// Says whether this is it.
     fn is(&self, found: &[u8]) -> bool {
         match self {
             Wanted::Blob(id) => hash_blob(found) == *id,
-            Wanted::Written(bytes) => bytes == found,
+            Wanted::Written(bytes) => *bytes == found,
         }
     }
 }
@@ -151,7 +152,7 @@ impl Ledger {
     }
 
     /// Returns what every file should be: as git has it, and as it was written since.
-    fn wanted(&self, repo: &Repo) -> Result<Vec<(String, Wanted)>> {
+    fn wanted(&self, repo: &Repo) -> Result<Vec<(String, Wanted<'_>)>> {
         let committed = match &self.tree {
             Some(tree) => repo.ledger_files(tree)?,
             None => Vec::new(),
@@ -167,10 +168,10 @@ impl Ledger {
             .map(|(name, entry)| (name, Wanted::Blob(entry.id)))
             .collect();
         let written = self.pending.iter().filter(|(name, _)| is_own(name));
-        wanted.extend(
-            written
-                .filter_map(|(name, bytes)| Some((name.clone(), Wanted::Written(bytes.clone()?)))),
-        );
+        wanted.extend(written.filter_map(|(name, bytes)| {
+            let bytes = bytes.as_deref()?;
+            Some((name.clone(), Wanted::Written(bytes)))
+        }));
         Ok(wanted)
     }
 
@@ -179,7 +180,7 @@ impl Ledger {
         &self,
         repo: &Repo,
         name: &str,
-        wanted: &Wanted,
+        wanted: &Wanted<'_>,
         quarantine: &mut Quarantine,
     ) -> Result<Option<String>> {
         let path = repo.root.join(name);
@@ -200,8 +201,8 @@ impl Ledger {
             Ok(_) | Err(_) => {}
         }
         let wanted = match wanted {
-            Wanted::Blob(id) => repo.blob(id)?,
-            Wanted::Written(bytes) => bytes.clone(),
+            Wanted::Blob(id) => Cow::Owned(repo.blob(id)?),
+            Wanted::Written(bytes) => Cow::Borrowed(*bytes),
         };
         let words = match &found {
             Ok(Some(bytes)) => match Growth::of(&exact::decode(&wanted), &exact::decode(bytes)) {

@@ -93,7 +93,7 @@ pub(super) fn read_written(repo: &Repo, name: &str, id: &str) -> Result<Option<V
     let unclaimed = unclaimed.map(|bytes| {
         let mut queue = Queue::parse(&exact::decode(bytes));
         queue.release_all();
-        exact::encode(&queue.to_text())
+        exact::encode_all(queue.to_text())
     });
     let mut versions = bytes.into_iter().chain(unclaimed);
     Ok(versions.find(|bytes| hash_blob(bytes) == id))

@@ -227,7 +227,7 @@ impl Ledger {
 
     /// Makes the queue as it is in memory part of the next commit.
     fn note_queue(&mut self) {
-        let bytes = exact::encode(&self.queue.to_text());
+        let bytes = exact::encode_all(self.queue.to_text());
         self.pending.insert(names::QUEUE.to_owned(), Some(bytes));
     }
 
@@ -297,7 +297,7 @@ impl Ledger {
             self.take_appeared(repo, (&before, &now), (cycle, at), found)?;
         }
         if self.take_in_closed()? > 0 {
-            self.write(names::QUEUE, exact::encode(&self.queue.to_text()))?;
+            self.write(names::QUEUE, exact::encode_all(self.queue.to_text()))?;
         }
         if turn.is_ok() {
             found.wrong.extend(asked.forget(&self.private, cycle)?);
@@ -338,7 +338,7 @@ impl Ledger {
         }
         if !appeared.refused.is_empty() {
             let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
-            let refused = exact::encode(&appeared.refused.concat());
+            let refused = exact::encode_all(appeared.refused.concat());
             let name = names::QUEUE.as_bytes();
             let place = quarantine.place_for(name, refused.len() as u64)?;
             files::replace(&place, &refused)?;
@@ -349,7 +349,7 @@ impl Ledger {
                 place.display()
             ));
         }
-        self.write(names::QUEUE, exact::encode(&self.queue.to_text()))
+        self.write(names::QUEUE, exact::encode_all(self.queue.to_text()))
     }
 
     /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
@@ -364,7 +364,7 @@ impl Ledger {
         if text.is_empty() && !self.has(names::QUEUE) {
             return Ok(());
         }
-        self.write(names::QUEUE, exact::encode(&text))
+        self.write(names::QUEUE, exact::encode_all(text))
     }
 
     /// Lets goals be worked on again.

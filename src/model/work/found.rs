@@ -75,15 +75,15 @@ impl Queue {
         limit: usize,
     ) -> Appeared {
         let mut appeared = Appeared::default();
-        let own: std::collections::HashSet<u64> =
-            self.lines.iter().map(|line| mark(&line.body)).collect();
+        let own = self.marks();
         let known = self.identities();
         for raw in now.split_inclusive('\n') {
-            let line = Line::parse(raw);
-            let known_as = mark(&line.body);
-            if line.body.is_empty() || own.contains(&known_as) || self.read.contains(&known_as) {
+            let body = Line::split(raw).1;
+            let known_as = mark(body);
+            if body.is_empty() || own.contains(&known_as) || self.read.contains(&known_as) {
                 continue;
             }
+            let line = Line::parse(raw);
             let is_changed = line.identities().next().is_some()
                 && line.identities().all(|one| known.contains(one));
             if is_changed {

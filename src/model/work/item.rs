@@ -214,9 +214,19 @@ impl WorkItem {
         })
     }
 
+    /// Says whether it can be worked on.
+    pub fn is_open(&self) -> bool {
+        !self.is_consumed() && !self.is_set_aside()
+    }
+
     /// Says whether a cycle tried it in vain.
     pub fn has_failed(&self) -> bool {
         self.failures > 0 || self.failed_at.is_some()
+    }
+
+    /// Returns what says which of two open items comes first: what never failed, then what is worse.
+    pub fn turn(&self) -> (bool, Severity) {
+        (self.has_failed(), self.severity)
     }
 
     /// Reads an item, and what makes it the same as another; `entry` is the entry it stands in. None without a title.

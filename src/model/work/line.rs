@@ -88,16 +88,22 @@ pub(super) struct Line {
 impl Line {
     /// Splits a line, its end included, into its parts.
     pub(super) fn parse(raw: &str) -> Line {
-        let is_blank = |c: char| c.is_ascii_whitespace() || c == '\u{feff}';
-        let inner = raw.trim_start_matches(is_blank);
-        let lead = &raw[..raw.len() - inner.len()];
-        let body = inner.trim_end_matches(is_blank);
+        let (lead, body, tail) = Line::split(raw);
         Line {
             lead: lead.to_owned(),
             body: body.to_owned(),
-            tail: inner[body.len()..].to_owned(),
+            tail: tail.to_owned(),
             content: Content::parse(body),
         }
+    }
+
+    /// Returns what comes before a line's body, the body, and what comes after it.
+    pub(super) fn split(raw: &str) -> (&str, &str, &str) {
+        let is_blank = |c: char| c.is_ascii_whitespace() || c == '\u{feff}';
+        let inner = raw.trim_start_matches(is_blank);
+        let body = inner.trim_end_matches(is_blank);
+        let lead = raw.len() - inner.len();
+        (&raw[..lead], body, &inner[body.len()..])
     }
 
     /// Makes a line of this program's own.

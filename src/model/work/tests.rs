@@ -294,6 +294,17 @@ fn lines_that_somebody_added_are_taken_over_and_their_edits_are_not() {
     assert_eq!(queue.merge_from(""), 0);
 }
 
+#[test]
+fn what_this_program_wrote_is_no_new_line_whatever_else_stands_in_it() {
+    let entry = r#"{"items":[{"title":"one"},{"note":"no item"}]}"#;
+    let mut queue = Queue::parse(&format!("{entry}\n"));
+    let first = queue.items()[0].key;
+    queue.claim(first, "s", AT);
+    let claimed = queue.to_text();
+    assert_eq!(queue.merge_from(&claimed), 0);
+    assert_eq!(queue.to_text(), claimed);
+}
+
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         ".*",
