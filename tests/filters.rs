@@ -89,13 +89,16 @@ fn a_change_that_has_the_ledger_converted_can_be_taken_back_and_what_converts_no
 
 #[test]
 fn a_change_that_has_the_ledger_converted_is_taken_back_so_that_the_next_session_can_begin() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]);
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5), ("c", 5)]);
     for script in [
         "echo '*.jsonl filter=lfs' >.agents/.gitattributes",
         "echo 'evolve/** working-tree-encoding=UTF-16' >.agents/.gitattributes",
         // No commit holds the attributes.
         "echo .gitattributes >>.gitignore; echo '*.jsonl filter=lfs' >.gitattributes",
         "printf '.gitignore\\n.gitattributes\\n' >.agents/.gitignore; echo '*.jsonl filter=lfs' >.agents/.gitattributes",
+        r#"echo '"*.jsonl" filter=lfs' >.agents/.gitattributes"#,
+        "echo 'last-sweep-date filter=lfs' >.gitattributes",
+        "echo 'cycle-history.*.jsonl working-tree-encoding=UTF-16' >.gitattributes",
         // Git passes links over.
         "ln -s nowhere .agents/.gitattributes; echo 'lessons.jsonl working-tree-encoding=UTF-16' >.gitattributes",
     ] {
@@ -108,12 +111,58 @@ fn a_change_that_has_the_ledger_converted_is_taken_back_so_that_the_next_session
             assert!(std::fs::symlink_metadata(left).is_err(), "{script}");
         }
     }
-    repo.cycle("touch a b; echo '*.jsonl -text' >.gitattributes")
+    repo.cycle("touch a b c; echo '*.jsonl -text' >.gitattributes")
         .expect(0);
     assert_eq!(
         repo.each("result"),
-        [vec!["regressed"; 5], vec!["improved"]].concat()
+        [vec!["regressed"; 8], vec!["improved"]].concat()
     );
+}
+
+#[test]
+fn attributes_that_git_itself_refuses_are_put_aside_and_the_change_is_taken_back() {
+    let bare = "working-tree-encoding >.gitattributes";
+    for script in [
+        format!("echo '*.txt' {bare}"),
+        format!("echo '*.txt' {bare}; git add .gitattributes; git commit -qm x || :"),
+        format!("echo '*.txt' {bare}; git add .gitattributes; rm .gitattributes"),
+        format!("echo '.agents/**' {bare}; git add -A; git commit -qm x"),
+        format!(
+            "mkdir d; cd d; echo x >t.txt; git add t.txt; echo '[attr]odd working-tree-encoding' >../.gitattributes; echo '*.txt odd' {bare}"
+        ),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write("words.txt", "words\n");
+        repo.commit_all("words");
+        let said = repo.cycle(&format!("touch a; echo more >>words.txt; {script}"));
+        let (code, said) = (said.code, said.stdout);
+        assert_eq!(code, 0, "{script}: {said}");
+        assert_eq!(repo.each("result"), ["regressed"], "{script}: {said}");
+        assert!(said.contains("goalposts moved: git"), "{script}: {said}");
+        assert_eq!(repo.read("words.txt"), "words\n", "{script}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+        repo.cycle("touch a").expect(0);
+        assert_eq!(repo.each("result"), ["regressed", "improved"], "{script}");
+    }
+}
+
+#[test]
+fn a_start_settles_a_cycle_that_died_with_attributes_that_git_refuses() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("words.txt", "words\n");
+    repo.commit_all("words");
+    let attributes = "echo '*.txt working-tree-encoding' >.gitattributes";
+    repo.agent_does(&[&format!(
+        "touch a; echo more >>words.txt; {attributes}; touch $OUT/there; sleep 100"
+    )]);
+    let mut child = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("there");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.read("words.txt"), "words\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The repository as objects and refs: reading, building trees and commits, moving refs by compare-and-swap. The only
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
+pub mod attributes;
 mod commits;
 mod copies;
 mod failure;
@@ -22,13 +23,12 @@ mod trees;
 mod unverified;
 mod whole;
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use git2::{AttrCheckFlags, AttrValue, ErrorCode, Repository};
+use git2::{ErrorCode, Repository};
 
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
@@ -135,49 +135,6 @@ impl Repo {
                     .entries(Some("remote\\..*\\.promisor"))
                     .is_ok_and(|mut entries| entries.next().is_some())
         })
-    }
-
-    /// Returns the value that the attribute of a path has, if it has one. Where a link or a folder stands in the place of attributes,
-    /// git is asked, which passes it over; where a pipe does, nobody, who would wait for it.
-    pub fn attribute(&self, path: &str, name: &str) -> Option<String> {
-        const FILE: &str = ".gitattributes";
-        let path: &Path = path.as_ref();
-        let folders = path.ancestors().skip(1);
-        let files = folders.map(|folder| self.root.join(folder).join(FILE));
-        let files = files.chain([self.common_path("info/attributes")]);
-        let odd = |file: PathBuf| {
-            let kind = fs::symlink_metadata(file).ok()?.file_type();
-            (!kind.is_file()).then_some(kind)
-        };
-        let odd: Vec<fs::FileType> = files.filter_map(odd).collect();
-        if odd.iter().any(|kind| !kind.is_symlink() && !kind.is_dir()) {
-            return None;
-        }
-        if !odd.is_empty() {
-            return self.attribute_by_git(path, name);
-        }
-        let flags = AttrCheckFlags::FILE_THEN_INDEX;
-        let value = self.inner.get_attr_bytes(path, name, flags).ok()?;
-        match AttrValue::from_bytes(value) {
-            AttrValue::Bytes(value) => Some(String::from_utf8_lossy(value).into_owned()),
-            AttrValue::String(value) => Some(value.to_owned()),
-            AttrValue::True | AttrValue::False | AttrValue::Unspecified => None,
-        }
-    }
-
-    /// Returns the same as git itself says it.
-    pub fn attribute_by_git(&self, path: &Path, name: &str) -> Option<String> {
-        const NO_VALUES: [&[u8]; 3] = [b"unspecified", b"unset", b"set"];
-        let asked = [
-            OsStr::new("check-attr"),
-            OsStr::new("-z"),
-            OsStr::new(name),
-            OsStr::new("--"),
-            path.as_os_str(),
-        ];
-        let said = self.git.run(&asked).ok()?;
-        let value = said.split(|byte| *byte == 0).nth(2)?;
-        (!NO_VALUES.contains(&value)).then(|| String::from_utf8_lossy(value).into_owned())
     }
 
     /// Returns the places of this repository.

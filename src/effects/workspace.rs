@@ -5,6 +5,7 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod again;
+mod attributes;
 mod change;
 mod checks;
 mod copies;

@@ -6,9 +6,11 @@ use std::ffi::OsStr;
 
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
+use crate::effects::repo::attributes::Said;
 use crate::error::{Error, Result};
 use crate::model::ledger::{
-    BASELINE, FOLDER, HISTORY, LESSONS, QUEUE, RETRIES, SUMMARY, is_ledger_path,
+    BASELINE, BASELINE_REPORT, DELTA, FOLDER, HISTORY, LAST_SWEEP, LESSONS, QUEUE, RETRIES,
+    SUMMARY, is_ledger_path, post_snapshot, segment, snapshot,
 };
 use crate::model::text;
 
@@ -23,6 +25,11 @@ const STATUS: [&str; 5] = [
     "--no-renames",
     "--ignore-submodules=dirty",
 ];
+
+/// The attribute that has git write files in another encoding.
+pub const ENCODING: &str = "working-tree-encoding";
+/// What git says of an attribute that has no value.
+const SET: &str = "set";
 
 /// How many folders git is asked about at once.
 const AT_ONCE: usize = 500;
@@ -104,19 +111,18 @@ pub fn refuse_conflicts(repo: &Repo) -> Result<()> {
 }
 
 /// What git's attributes make of one of the ledger's files.
-pub struct Converted {
-    file: &'static str,
-    attribute: &'static str,
-    value: String,
-}
+pub struct Converted(Said);
 
 impl Converted {
     /// Returns it, for people.
     pub fn words(&self) -> String {
-        let value = text::clean_line(&self.value);
-        let (name, file) = (self.attribute, self.file);
+        let Said { path, name, value } = &self.0;
+        let value = match &**value {
+            SET => String::new(),
+            value => format!("={}", text::clean_line(value)),
+        };
         format!(
-            "git's attributes make something else of evolve's own files: {name}={value} for {file}"
+            "git's attributes make something else of evolve's own files: {name}{value} for {path}"
         )
     }
 }
@@ -124,24 +130,28 @@ impl Converted {
 /// Returns one of the ledger's files of which git's attributes make something else: they are committed as they are, so that they would
 /// look changed for ever, be committed as something else by a person, or not be checked out at all where a filter fails.
 pub fn converted(repo: &Repo) -> Option<Converted> {
-    const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
-    const FILES: [&str; 6] = [HISTORY, BASELINE, SUMMARY, QUEUE, LESSONS, RETRIES];
-    let files = FILES.into_iter();
-    let mut asked = files.flat_map(|file| CONVERTING.map(|name| (file, name)));
-    asked.find_map(|(file, attribute)| {
-        let value = repo.attribute(file, attribute)?;
-        let is_as_it_is = ["", "utf-8", "utf8"].contains(&&*value.to_ascii_lowercase());
-        if is_as_it_is {
-            return None;
-        }
-        // Where an agent changed the user's own settings, git goes by what they were, and libgit2 does not.
-        let value = repo.attribute_by_git(file.as_ref(), attribute)?;
-        Some(Converted {
-            file,
-            attribute,
-            value,
-        })
-    })
+    const FILES: [&str; 9] = [
+        HISTORY,
+        BASELINE,
+        SUMMARY,
+        QUEUE,
+        LESSONS,
+        RETRIES,
+        BASELINE_REPORT,
+        DELTA,
+        LAST_SWEEP,
+    ];
+    let numbered = [snapshot(1), post_snapshot(1), segment(1)];
+    let numbered = numbered.iter().map(String::as_str);
+    let files: Vec<&str> = FILES.into_iter().chain(numbered).collect();
+    let said = repo.attributes(&files, &["filter", ENCODING]).into_iter();
+    let mut converting = said.filter(|said| match &*said.value.to_ascii_lowercase() {
+        "" | "unspecified" | "unset" | "utf-8" | "utf8" => false,
+        // Of a filter without a name git makes nothing; an encoding without one it refuses.
+        SET => said.name == ENCODING,
+        _ => true,
+    });
+    converting.next().map(Converted)
 }
 
 /// Refuses attributes by which git would make something else of the ledger's files (exit 3).

@@ -6,20 +6,15 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::leftovers::strays::Left;
-use super::{Start, Stock, When, Workspace, some_of, status};
-use crate::effects::files::is_beneath;
-use crate::effects::quarantine::Quarantine;
+use super::{Start, Stock, When, Workspace, attributes, some_of, status};
 use crate::effects::repo::Head;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::Change;
-use crate::model::ledger;
 use crate::model::output;
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
-/// What git's attributes stand in.
-const ATTRIBUTES: &str = ".gitattributes";
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
 
@@ -35,6 +30,20 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        let refused = match self.take_stock_once(start) {
+            Err(error) if attributes::are_refused(&error) => error,
+            stock => return stock,
+        };
+        let Some(notes) = self.put_refused_aside(start)? else {
+            return Err(refused);
+        };
+        let mut stock = self.take_stock_once(start)?;
+        stock.change.goalposts.push(attributes::REFUSED.to_owned());
+        stock.notes.extend(notes);
+        Ok(stock)
+    }
+
+    fn take_stock_once(&self, start: &Start) -> Result<Stock> {
         let cleared = self.clear_tree(start)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
@@ -149,24 +158,6 @@ impl Workspace<'_> {
             after_agent: start.kept.look_after_agent(&self.repo.root),
             position: Some(self.position(start)?),
         })
-    }
-
-    /// Moves attributes out of the way of the ledger that are in no commit, so that no undo would remove them, and that are not the
-    /// user's; says which.
-    fn clear_attributes(&self, start: &Start, tree: &str) -> Result<Vec<String>> {
-        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let below = ledger::FOLDERS.map(|folder| format!("{folder}/{ATTRIBUTES}"));
-        for path in below.into_iter().chain([ATTRIBUTES.to_owned()]) {
-            let is_there = fs::symlink_metadata(self.repo.root.join(&path)).is_ok();
-            let is_new = is_there && !start.kept.was_there(path.as_bytes());
-            if is_new
-                && is_beneath(&self.repo.root, path.as_bytes())
-                && !self.repo.has_file(tree, &path)?
-            {
-                quarantine.take(&self.repo.root, path.as_bytes())?;
-            }
-        }
-        Ok(quarantine.notes().collect())
     }
 
     /// Names new folders in a commit that only tools fill: few want them there, and an agent's `git add -A` is soon made.

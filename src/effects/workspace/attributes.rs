@@ -1,0 +1,90 @@
+//! Attributes that an agent leaves and git or the ledger cannot live with.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use super::{Start, Workspace, status};
+use crate::effects::files::{self, is_beneath};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::attributes::{FILE, MOST};
+use crate::error::{Error, Result};
+use crate::model::{exact, ledger};
+
+/// What is said of a change with attributes that git refuses.
+pub const REFUSED: &str =
+    "git refuses the attributes that it brought: working-tree-encoding without a value";
+
+/// Says whether git ended because of attributes: with an encoding that has no value it does nothing at all, whatever it is
+/// asked for.
+pub fn are_refused(error: &Error) -> bool {
+    const SAID: &str = "no valid working-tree-encodings";
+    error.message.contains(SAID)
+}
+
+fn has_refused(text: &[u8]) -> bool {
+    let words = text.split(u8::is_ascii_whitespace);
+    words
+        .into_iter()
+        .any(|word| word == status::ENCODING.as_bytes())
+}
+
+impl Workspace<'_> {
+    /// Moves attributes away that git refuses; those of the start take their place, or none at all. Says which; none if there
+    /// are none.
+    pub(super) fn put_refused_aside(&self, start: &Start) -> Result<Option<Vec<String>>> {
+        let root = &self.repo.root;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let mut is_any = false;
+        for path in self.repo.all_attribute_files()? {
+            if !is_beneath(root, &path) {
+                continue;
+            }
+            let place = root.join(OsStr::from_bytes(&path));
+            let found = files::read_bounded(&place, MOST).ok().flatten();
+            let indexed = || {
+                self.repo
+                    .git
+                    .run(&[OsStr::new("cat-file"), OsStr::new("blob"), &staged(&path)])
+            };
+            let text = match found {
+                Some(found) => found,
+                None => indexed().unwrap_or_default(),
+            };
+            if !has_refused(&text) {
+                continue;
+            }
+            is_any = true;
+            if fs::symlink_metadata(&place).is_ok() {
+                quarantine.take(root, &path)?;
+            }
+            // Where no file is, git goes by what is staged.
+            let was = self.repo.file(&start.tree, &exact::decode(&path))?;
+            files::replace(&place, &was.unwrap_or_default())?;
+        }
+        Ok(is_any.then(|| quarantine.notes().collect()))
+    }
+
+    /// Moves attributes out of the way of the ledger that are in no commit, so that no undo would remove them, and that are not the
+    /// user's; says which.
+    pub(super) fn clear_attributes(&self, start: &Start, tree: &str) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let below = ledger::FOLDERS.map(|folder| format!("{folder}/{FILE}"));
+        for path in below.into_iter().chain([FILE.to_owned()]) {
+            let is_there = fs::symlink_metadata(self.repo.root.join(&path)).is_ok();
+            let is_new = is_there && !start.kept.was_there(path.as_bytes());
+            if is_new
+                && is_beneath(&self.repo.root, path.as_bytes())
+                && !self.repo.has_file(tree, &path)?
+            {
+                quarantine.take(&self.repo.root, path.as_bytes())?;
+            }
+        }
+        Ok(quarantine.notes().collect())
+    }
+}
+
+/// Returns what names the staged version of a path.
+fn staged(path: &[u8]) -> std::ffi::OsString {
+    OsStr::from_bytes(&[b":", path].concat()).to_owned()
+}
