@@ -1038,6 +1038,10 @@ fn stop_and_its_ways_back_say_what_they_did() {
     cycles     0
     queue      1 open, 0 set aside, 0 done
     "#);
+    assert_snapshot!(repo.answer(&["stop", "--off"]), @r#"
+    was not there: [root]/.agents/evolve/STOP
+    a KILL file still keeps every evolve of this user from running: [home]/.config/evolve/KILL; `evolve stop --off --kill` takes it away
+    "#);
     assert_snapshot!(repo.answer(&["stop", "--off", "--kill"]), @"removed [home]/.config/evolve/KILL");
     assert_snapshot!(repo.answer(&["stop", "--now"]), @"no evolve is at work here");
     repo.error(2, &["stop", "--now", "--kill"]);

@@ -57,7 +57,10 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
             let repo = Repo::discover(&current_dir()?)?;
             let path = repo.root.join(names::STOP);
             match (off, options.now) {
-                (true, _) => take_away(global, &path)?,
+                (true, _) => {
+                    take_away(global, &path)?;
+                    tell_of_kill(global)?;
+                }
                 (false, true) => end_now(global, &repo)?,
                 (false, false) => {
                     Ledger::exclude_private_files(&repo, &[])?;
@@ -85,6 +88,21 @@ fn take_away(global: &Global, path: &Path) -> Result<()> {
         Err(_) => "was not there:",
     };
     global.tell(&format!("{words} {}\n", path.display()));
+    Ok(())
+}
+
+/// Says that a KILL file keeps everything from running, also where a STOP file does no more.
+fn tell_of_kill(global: &Global) -> Result<()> {
+    let files = stop::kill_files()?;
+    for path in files
+        .iter()
+        .filter(|path| std::fs::symlink_metadata(path).is_ok())
+    {
+        global.tell(&format!(
+            "a KILL file still keeps every evolve of this user from running: {}; `evolve stop --off --kill` takes it away\n",
+            path.display()
+        ));
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, put_back};
 use crate::model::select::{Stuck, Task};
-use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::sweep;
 use crate::model::text;
 use crate::model::work::BY_AGENT;
@@ -345,15 +345,17 @@ pub fn idle(
     if !skipped.is_empty() {
         reason.push_str(&format!("; not measured: {}", skipped.join(", ")));
     }
+    let missing = match before.goals.iter().any(Measurement::cannot_run) {
+        true => " (`evolve doctor` says what is missing)",
+        false => "",
+    };
     let streak = progress.ledger.history.idle_streak(&start.content);
     // The date of a sweep is committed like all else, so its cycle is recorded.
     if streak >= DORMANT_AFTER && swept.is_none() {
         progress.ledger.unwrite(&names::snapshot(start.cycle))?;
         session.clear_journal()?;
-        return Ok(Step::End(Ending::fine(
-            "dormant",
-            format!("still nothing to do: {reason}"),
-        )));
+        let reason = format!("still nothing to do: {reason}{missing}");
+        return Ok(Step::End(Ending::fine("dormant", reason)));
     }
     let record = Record {
         format: FORMAT,
@@ -379,7 +381,7 @@ pub fn idle(
     };
     write_down(session, progress, start, &record)?;
     match streak + 1 >= DORMANT_AFTER {
-        true => Ok(Step::End(Ending::fine("dormant", reason))),
+        true => Ok(Step::End(Ending::fine("dormant", reason + missing))),
         false => Ok(Step::Idle),
     }
 }

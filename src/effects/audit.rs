@@ -162,6 +162,7 @@ impl Auditor<'_> {
             undos: undos.len(),
             taken_back: taken_back.len(),
             remeasured: Vec::new(),
+            unmeasured: Vec::new(),
             disagreements,
             notes,
         };

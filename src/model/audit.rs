@@ -50,6 +50,8 @@ pub struct Audit {
     pub taken_back: usize,
     /// The cycles whose commits were measured again, with each of their goals.
     pub remeasured: Vec<u64>,
+    /// The cycles that were to be measured again, and of which not all goals could be.
+    pub unmeasured: Vec<u64>,
     /// What does not agree, by cycle; empty if everything does.
     pub disagreements: Vec<Disagreement>,
     /// What a reader should know besides, such as what could not be seen.

@@ -64,6 +64,13 @@ pub struct Measurement {
     pub output_tail: Option<String>,
 }
 
+impl Measurement {
+    /// Says whether it was skipped because its check cannot run here, not by the check itself.
+    pub fn cannot_run(&self) -> bool {
+        self.result == CheckResult::Skip && matches!(self.exit, Some(126 | 127))
+    }
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }

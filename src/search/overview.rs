@@ -159,11 +159,21 @@ fn rows(standing: &Standing) -> Vec<Row> {
     for row in &mut rows[standing.len() as usize..] {
         row.pruned = standing.is_pruned(row.id, Id::MAX);
     }
-    let ranked = standing.ranked(0..standing.len(), Id::MAX);
+    let mut ranked = standing.ranked(0..standing.len(), Id::MAX);
+    put_before_equals(&mut ranked, standing.winner(), |id| standing.score(id));
     for (place, id) in (1..).zip(ranked) {
         rows[id as usize].rank = Some(place);
     }
     rows
+}
+
+/// Moves one of ranked attempts before those that are as good as it.
+fn put_before_equals(ranked: &mut [Id], one: Id, score: impl Fn(Id) -> Option<f64>) {
+    let Some(at) = ranked.iter().position(|id| *id == one) else {
+        return;
+    };
+    let better = ranked[..at].iter().rposition(|id| score(*id) != score(one));
+    ranked[better.map_or(0, |at| at + 1)..=at].rotate_right(1);
 }
 
 /// Counts how the attempts ended.

@@ -165,7 +165,10 @@ impl Ending {
     pub fn of_halt(halt: &Halt) -> Ending {
         let reason = halt.reason();
         match halt {
-            Halt::Kill(..) => Ending::fine("killed", reason),
+            Halt::Kill(..) => Ending::fine(
+                "killed",
+                format!("{reason} — `evolve stop --off --kill` takes it away"),
+            ),
             Halt::MaxTime(_) => Ending::fine("limit", reason),
             Halt::SupervisorLost => {
                 Ending::failed(crate::error::Kind::Internal.exit_code(), reason)

@@ -14,7 +14,8 @@ pub fn page(audit: &Audit) -> String {
         page.push_str(&format!("{} {}\n", paint(ODD, "note:"), clean_line(note)));
     }
     let verdict = match audit.disagreements.len() {
-        0 => paint(GOOD, "everything agrees"),
+        0 if audit.unmeasured.is_empty() => paint(GOOD, "everything agrees"),
+        0 => paint(ODD, "nothing disagrees, as far as it could be measured"),
         found => paint(BAD, &count(found, "disagreement")),
     };
     let taken_back = match audit.taken_back {
@@ -35,6 +36,12 @@ pub fn page(audit: &Audit) -> String {
         page.push_str(&format!(
             ", {} measured again",
             count(audit.remeasured.len(), "cycle")
+        ));
+    }
+    if !audit.unmeasured.is_empty() {
+        page.push_str(&format!(
+            ", {} not measured again in full",
+            count(audit.unmeasured.len(), "cycle")
         ));
     }
     page.push('\n');
@@ -71,6 +78,7 @@ mod tests {
             undos: 1,
             taken_back: 0,
             remeasured: vec![3],
+            unmeasured: Vec::new(),
             disagreements: vec![Disagreement {
                 cycle: Some(2),
                 commit: Some("c".repeat(40)),
@@ -92,6 +100,12 @@ note: this clone is shallow
             plain(&audit),
             "everything agrees: 3 records, 5 snapshots, 1 undo in 9 commits\n"
         );
+        audit.unmeasured = vec![2, 3];
+        assert_eq!(
+            plain(&audit),
+            "nothing disagrees, as far as it could be measured: 3 records, 5 snapshots, 1 undo in 9 commits, 2 cycles not measured again in full\n"
+        );
+        audit.unmeasured.clear();
         audit.taken_back = 2;
         assert_eq!(
             plain(&audit),

@@ -51,7 +51,12 @@ pub(super) fn strange_script(
     texts_of: TextsOf,
     script: (&str, &str),
 ) -> Option<String> {
-    scripts::strange_script((look, texts_of), script, &[], &Cell::new(MOST_TASKS))
+    scripts::strange_script(
+        (look, texts_of),
+        script,
+        (&[], false),
+        &Cell::new(MOST_TASKS),
+    )
 }
 
 /// Says why a check had better not run before somebody has looked at it.
@@ -469,11 +474,13 @@ impl Command<'_> {
 
     /// Says whether a command before it may make a program.
     fn builds(&self) -> bool {
-        self.before.iter().any(|one| {
-            let name = one.words[0].rsplit('/').next().unwrap_or_default();
-            let is_one = |all: &[&str]| is_among(all, name);
-            is_compiler(name) || is_one(DRIVERS) || is_one(OF_TARGETS) || name == "cmake"
-        })
+        let was_built = self.script.is_some_and(|script| script.is_built);
+        was_built
+            || self.before.iter().any(|one| {
+                let name = one.words[0].rsplit('/').next().unwrap_or_default();
+                let is_one = |all: &[&str]| is_among(all, name);
+                is_compiler(name) || is_one(DRIVERS) || is_one(OF_TARGETS) || name == "cmake"
+            })
     }
 }
 

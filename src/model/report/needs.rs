@@ -43,6 +43,7 @@ pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
             "`evolve validate` shows each problem with its place",
         )),
     }
+    needs.extend(some(unmeasured(material)));
     let set_aside = material.set_aside.iter().map(|item| {
         Need::new(
             format!("Work item set aside: {}", line(&item.title, NAME)),
@@ -146,6 +147,21 @@ fn stuck<'a>(
         Some(Need::new(format!("{id} {word}"), &why, way_on))
     });
     stuck.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the goals of which nobody knows whether they hold, because their checks could not run.
+fn unmeasured<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> + 'a {
+    const WAY_ON: &str = "install what its check runs, or put the folder that has it on the PATH: `evolve doctor` says more";
+    let goals = material.newest.iter().flat_map(|newest| &newest.goals);
+    let unmeasured = goals.filter(|goal| goal.cannot_run()).map(|goal| {
+        let why = goal.reason.as_deref().unwrap_or_default();
+        Need::new(
+            format!("{} could not be measured", line(&goal.id, NAME)),
+            why,
+            WAY_ON,
+        )
+    });
+    unmeasured.collect::<Vec<_>>().into_iter()
 }
 
 /// Returns the first of many, and one that counts the rest.

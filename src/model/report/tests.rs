@@ -179,6 +179,30 @@ fn what_waits_for_a_person_is_named_with_the_way_on() {
 }
 
 #[test]
+fn a_goal_whose_check_cannot_run_waits_for_a_person_and_one_that_skips_itself_does_not() {
+    let goal = |id, exit| Measurement {
+        exit: Some(exit),
+        reason: Some(format!("exit {exit}")),
+        ..measured(id, CheckResult::Skip, None)
+    };
+    let newest = snapshot(vec![
+        goal("lint", 127),
+        goal("only-on-mac", 77),
+        measured("a", CheckResult::Pass, None),
+    ]);
+    let report = Report::new(&Material {
+        newest: Some(&newest),
+        ..material(&[], &[])
+    });
+    let what: Vec<&str> = report.needs.iter().map(|need| need.what.as_str()).collect();
+    assert_eq!(
+        what,
+        ["The goals cannot be read", "lint could not be measured"]
+    );
+    assert_eq!(report.needs[1].why, "exit 127");
+}
+
+#[test]
 fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that() {
     use CheckResult::{Fail, Pass};
     let goal = |id| format!("{{id: {id}, description: d, check: 'true', weight: 5}}");

@@ -160,3 +160,17 @@ fn a_search_that_goes_on_says_what_comes_next_and_what_is_used() {
     world.go_on(&mut lineage, 1);
     assert!(of(&lineage, 1).ahead.is_empty());
 }
+
+#[test]
+fn one_goes_before_those_that_are_as_good_as_it_and_no_further() {
+    let scores = [Some(1.0), Some(3.0), Some(2.0), Some(2.0), Some(2.0), None];
+    let moved = |one: Id| {
+        let mut ranked: Vec<Id> = vec![1, 2, 3, 4, 0];
+        put_before_equals(&mut ranked, one, |id| scores[id as usize]);
+        ranked
+    };
+    assert_eq!(moved(4), [1, 4, 2, 3, 0]);
+    assert_eq!(moved(1), [1, 2, 3, 4, 0]);
+    assert_eq!(moved(0), [1, 2, 3, 4, 0]);
+    assert_eq!(moved(5), [1, 2, 3, 4, 0]);
+}

@@ -40,12 +40,14 @@ pub(super) struct Script {
     has_repository: bool,
     /// Its shell stops at the first failure.
     pub(super) is_strict: bool,
+    /// A program may have been made before it: `make check` builds what its tests run.
+    pub(super) is_built: bool,
     /// The paths of those that are followed already, its own the last.
     open: Vec<String>,
 }
 
 impl Script {
-    fn of(texts: &[(String, String)], open: Vec<String>) -> Script {
+    fn of(texts: &[(String, String)], is_built: bool, open: Vec<String>) -> Script {
         let holds = |some: &[&str]| {
             let mut texts = texts.iter();
             texts.any(|(_, text)| some.iter().any(|it| text.contains(it)))
@@ -56,6 +58,7 @@ impl Script {
             has_own: holds(&["mktemp", "TMPDIR", "/tmp/"]),
             has_repository: holds(&["git init", "git clone"]),
             is_strict: texts.iter().any(|(_, text)| loops::stops(text)),
+            is_built,
             open,
         }
     }
@@ -80,15 +83,16 @@ fn functions(text: &str) -> Vec<(String, bool)> {
     names.collect()
 }
 
-/// Says why a shell's script had better not run before somebody has looked at it; it is called by those of these paths.
+/// Says why a shell's script had better not run before somebody has looked at it; it is called by those of these paths, after a
+/// program may have been built.
 pub(in super::super) fn strange_script(
     (look, texts_of): (&dyn Look, TextsOf),
     (path, text): (&str, &str),
-    callers: &[String],
+    (callers, is_built): (&[String], bool),
     left: &Cell<usize>,
 ) -> Option<String> {
     let texts = read(look, (path, text));
-    let script = Script::of(&texts, [callers, &[path.to_owned()]].concat());
+    let script = Script::of(&texts, is_built, [callers, &[path.to_owned()]].concat());
     let mut texts = texts.iter();
     texts.find_map(|(path, text)| {
         let changes = tracked::changed_by(look, text).map(|what| changing(&what));
@@ -167,7 +171,7 @@ impl Command<'_> {
         match callers.iter().any(|caller| caller == path) {
             true => None,
             false if takes_one(self.left) => {
-                strange_script(judged, (path, text), callers, self.left)
+                strange_script(judged, (path, text), (callers, self.builds()), self.left)
             }
             false => Some(super::unknown(path)),
         }

@@ -524,6 +524,26 @@ fn linters_are_known_by_their_names_wherever_they_lie() {
 }
 
 #[test]
+fn of_what_a_target_builds_for_a_script_nobody_says_that_it_is_not_there() {
+    let makefile =
+        "wc2: wc2.c\n\tcc -o wc2 wc2.c\ncheck: wc2\n\tsh tests/run.sh\nlint:\n\tsh tests/run.sh\n";
+    let script = "#!/bin/sh\nset -e\ntest \"$(./wc2 words)\" = 2\n";
+    let files = [
+        ("Makefile", makefile),
+        ("tests/run.sh", script),
+        ("wc2.c", ""),
+    ];
+    let found = propose(&Files::of(&files), &PLAIN);
+    let why = |check: &str| {
+        let mut all = found.proposals.iter();
+        let one = all.find(|one| one.check.contains(check)).unwrap();
+        one.missing.clone().unwrap_or_default()
+    };
+    assert!(why("make --silent check").starts_with("evolve does not know what `./wc2 words` does"));
+    assert!(why("make --silent lint").starts_with("there is no ./wc2"));
+}
+
+#[test]
 fn a_target_whose_recipe_make_makes_itself_waits_and_one_that_installs_packages_makes_no_goal() {
     let makefile = "define rule\n$(1):\n\t./$(1)\nendef\n$(foreach it,check-a,$(eval $(call rule,$(it))))\ncheck-a:\n\
         check-b:\n\tnpm install eslint\n\tnpx eslint .\ncheck-c:\n\tnpm i -D eslint && npx eslint .\ncheck-d:\n\tmypy .\n";
