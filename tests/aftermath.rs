@@ -586,7 +586,7 @@ fn a_record_that_a_commit_of_somebody_elses_took_along_after_a_crash_is_recorded
         // What evolve commits goes through a filter of the user's, which ends it as the record is being committed.
         repo.write(
             ".git/info/attributes",
-            ".agents/evolve/fitness-[1-9]* filter=end\n",
+            ".agents/evolve/fitness-2* filter=end\n",
         );
         let end = format!(
             "cat; git -C '{}' log -1 --format=%s main | grep -q 'evolve: cycle 2 —' && [ -e '{1}' ] && kill -9 $(cat '{1}'); true",
