@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, write_program};
 
 /// The folder of the repository's copies.
 fn slots(repo: &TestRepo) -> PathBuf {
@@ -92,6 +92,24 @@ fn what_checks_do_to_the_users_files_where_they_run_to_see_what_a_copy_lacks_is_
             run.stderr
         );
     }
+}
+
+#[test]
+fn of_a_check_that_cannot_run_in_a_copy_and_fails_in_the_checkout_the_warning_says_so() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true}\ngoals:\n  - {id: tests, description: d, check: .venv/check, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n  - {id: none, description: d, check: ./nowhere, weight: 3}\n",
+    );
+    repo.write(".gitignore", ".venv\n");
+    repo.commit_all("first");
+    fs::create_dir(repo.path(".venv")).unwrap();
+    write_program(&repo.path(".venv/check"), "#!/bin/sh\nexit 1\n");
+    repo.agent_does(&["touch b"]);
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    let wanted = "tests would run in the checkout and not in a copy of what is committed";
+    assert!(said.contains(wanted) && said.contains(".venv/"), "{said}");
+    assert!(!said.contains("none would"), "{said}");
 }
 
 #[test]

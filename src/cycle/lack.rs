@@ -13,14 +13,15 @@ use crate::effects::watch::version_of;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
-use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text;
 use crate::session::{Cut, Progress, Session};
 
 /// Tracked files with changes, each with what tells its bytes from others; none where it is gone.
 type Changed = BTreeMap<Vec<u8>, Option<String>>;
 
-/// Looks at the session's first snapshot, if it was made in a slot, and warns of checks that would pass in the checkout.
+/// Looks at the session's first snapshot, if it was made in a slot, and warns of checks that would pass in the checkout, or run there
+/// alone.
 pub async fn warn(
     session: &Session,
     progress: &mut Progress,
@@ -62,12 +63,8 @@ pub async fn warn(
         }
     }
     let measured = measured?;
-    let passing: Vec<_> = measured
-        .iter()
-        .filter(|measurement| measurement.result == CheckResult::Pass)
-        .map(|measurement| measurement.id.clone())
-        .collect();
-    if passing.is_empty() {
+    let told = better(snapshot, &measured);
+    if told.is_empty() {
         return Ok(());
     }
     let dirty = (Workspace {
@@ -79,11 +76,26 @@ pub async fn warn(
         false => format!(", and changes that are not committed: {}", some_of(&dirty)),
     };
     session.events.warn(format!(
-        "{} would pass in the checkout and not in a copy of what is committed; the checkout has what git does not track: {}{uncommitted} — lend it with --link PATH, or let --prepare CMD make it",
-        passing.join(", "),
+        "{told} in the checkout and not in a copy of what is committed; the checkout has what git does not track: {}{uncommitted} — lend it with --link PATH, or let --prepare CMD make it",
         some_of(&lacking)
     ));
     Ok(())
+}
+
+/// Names the goals that pass in the checkout, and those that can be measured there alone; empty if there are none.
+fn better(in_copy: &Snapshot, here: &[Measurement]) -> String {
+    let cannot_run = |id: &str| in_copy.find(id).is_some_and(Measurement::cannot_run);
+    let words = |wanted: &dyn Fn(&Measurement) -> bool, what: &str| {
+        let ids = here.iter().filter(|one| wanted(one));
+        let ids: Vec<&str> = ids.map(|one| one.id.as_str()).collect();
+        (!ids.is_empty()).then(|| format!("{} {what}", ids.join(", ")))
+    };
+    let passing = words(&|one| one.result == CheckResult::Pass, "would pass");
+    let fails_only_here =
+        |one: &Measurement| one.result == CheckResult::Fail && cannot_run(&one.id);
+    let running = words(&fails_only_here, "would run");
+    let told: Vec<String> = passing.into_iter().chain(running).collect();
+    told.join(" and ")
 }
 
 /// Returns the tracked files of the checkout that have changes, each with what tells its bytes from others.
