@@ -1286,7 +1286,7 @@ fn validate_tells_what_is_frozen_and_what_only_protect_would_freeze() {
       b (weight 1)
       c (weight 1)
     frozen while a cycle runs: scripts/check.sh
-    hint: checks lean on Makefile without running it directly; to freeze it too, add under `evolve:`
+    hint: checks lean on Makefile without running it directly; to freeze it too, add under `evolve:` (or as `product`, if it is what agents work on)
       protect: ["Makefile"]
     protected, new files included: tests/** — with --test-first an agent can add no test there
     hint: there is no file yet that is called tests/**
@@ -1305,7 +1305,7 @@ fn validate_names_several_files_that_checks_lean_on_as_several() {
     repo.write("justfile", "check:\n\ttrue\n");
     repo.commit_all("tasks");
     let said = repo.answer(&["validate"]);
-    let hint = "without running them directly; to freeze them too, add under `evolve:`";
+    let hint = "without running them directly; to freeze them too, add under `evolve:` (or as `product`, if they are what agents work on)";
     assert!(said.contains(hint), "{said}");
 }
 

@@ -137,10 +137,10 @@ impl From<String> for Problem {
 impl Proposal {
     /// Proposes to protect what checks, or what prepares for them, lean on without running it; none where there is nothing.
     pub fn to_protect(leaned_on: &[String], with_prepare: bool) -> Option<Proposal> {
-        let them = match leaned_on.len() {
+        let (them, that_is) = match leaned_on.len() {
             0 => return None,
-            1 => "it",
-            _ => "them",
+            1 => ("it", "it is"),
+            _ => ("them", "they are"),
         };
         let who = match with_prepare {
             true => "checks and `prepare` lean",
@@ -149,7 +149,7 @@ impl Proposal {
         let quoted: Vec<String> = leaned_on.iter().map(|path| format!("\"{path}\"")).collect();
         Some(Proposal {
             message: format!(
-                "{who} on {} without running {them} directly; to freeze {them} too, add under `evolve:`",
+                "{who} on {} without running {them} directly; to freeze {them} too, add under `evolve:` (or as `product`, if {that_is} what agents work on)",
                 leaned_on.join(", ")
             ),
             add: format!("protect: [{}]", quoted.join(", ")),
