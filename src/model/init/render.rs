@@ -28,8 +28,20 @@ mission: {}
 ",
         scalar(&format!("Keep {name} healthy"))
     );
+    page.push_str("\n");
+    let protect = [
+        "# Whoever may change the tests can make them pass: name what no agent is to change. `evolve validate` says what checks lean on.",
+        "# protect: [\"tests/**\"]",
+    ];
     if found.is_compiled {
-        page.push_str("\nevolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n");
+        page.push_str(
+            "evolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n",
+        );
+        page.extend(protect.map(|line| format!("{INDENT}{line}\n")));
+    } else {
+        let [why, line] = protect;
+        let line = line.replacen("# ", "#   ", 1);
+        page.push_str(&format!("{why}\n# evolve:\n{line}\n"));
     }
     page.push_str(
         "
