@@ -714,8 +714,12 @@ fn a_goal_that_cannot_be_measured_again_is_a_note_and_no_disagreement() {
     let run = repo.evolve(&["audit", "--remeasure=1", "--json"]).expect(0);
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(
-        (&found["remeasured"], &found["disagreements"]),
-        (&json!([]), &json!([]))
+        (
+            &found["remeasured"],
+            &found["unmeasured"],
+            &found["disagreements"]
+        ),
+        (&json!([]), &json!([1]), &json!([]))
     );
     let said = repo.evolve(&["audit", "--remeasure=1"]).expect(0).stdout;
     assert!(
@@ -726,7 +730,11 @@ fn a_goal_that_cannot_be_measured_again_is_a_note_and_no_disagreement() {
         said.contains("`prepare:` or `link:` below `evolve:`"),
         "{said}"
     );
-    assert!(said.contains("everything agrees: "), "{said}");
+    assert!(
+        said.contains("nothing disagrees, as far as it could be measured: ")
+            && said.ends_with(", 1 cycle not measured again in full\n"),
+        "{said}"
+    );
     // A bare clone has nothing to lend.
     let bare = repo.out("bare").display().to_string();
     repo.git(&["clone", "--quiet", "--bare", ".", &bare]);
