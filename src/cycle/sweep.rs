@@ -147,7 +147,7 @@ async fn look(
     let dirty = session.workspace().dirty_files()?;
     if !dirty.is_empty() {
         // Whoever changed them, the sweep's programs could not be told from them.
-        let files = dirty.join(", ");
+        let files = some_of(&dirty);
         session.events.warn(format!(
             "no sweep, because tracked files have changes: {files}"
         ));

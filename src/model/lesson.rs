@@ -11,6 +11,8 @@ use crate::model::{digest, goals, mask, text};
 
 /// The longest lesson that is taken in, in characters.
 const LONGEST: usize = 500;
+/// How much of one is read, in characters: more than any secret takes.
+const READ: usize = 8 * LONGEST;
 /// How many lessons an agent may leave in one cycle.
 const PER_CYCLE: usize = 20;
 /// How many lessons a brief holds.
@@ -72,14 +74,17 @@ pub fn taken_in(
     timestamp: &str,
 ) -> Vec<Lesson> {
     let mut taken: Vec<Lesson> = Vec::new();
+    let mut keys: Option<HashSet<String>> = None;
     for line in written.lines() {
         let lesson = words_of(line.trim());
-        let same = key(&lesson);
-        let is_known = known
-            .iter()
-            .chain(&taken)
-            .any(|other| key(&other.text) == same);
-        if lesson.is_empty() || is_known || taken.len() >= PER_CYCLE {
+        if lesson.is_empty() {
+            continue;
+        }
+        if taken.len() >= PER_CYCLE {
+            break;
+        }
+        let all_known = || known.iter().map(|known| key(&known.text)).collect();
+        if !keys.get_or_insert_with(all_known).insert(key(&lesson)) {
             continue;
         }
         taken.push(Lesson {
@@ -105,8 +110,11 @@ fn words_of(line: &str) -> String {
         (None, Some(serde_json::Value::Object(_))) => "",
         (None, _) => line,
     };
-    let words: String = text::clean_line(words).chars().take(LONGEST).collect();
-    mask::secrets(words.trim())
+    // Half a secret would not be told as one; and a line may be as long as the whole file.
+    let words: String = words.chars().take(READ).collect();
+    let words = mask::secrets(text::clean_line(&words).trim());
+    let words: String = words.chars().take(LONGEST).collect();
+    words.trim_end().to_owned()
 }
 
 /// A lesson as it stands for one goal.
@@ -277,6 +285,15 @@ fn name(lesson: &Lesson) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_secret_where_a_lesson_is_cut_no_half_is_kept() {
+        let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+        let written = format!("{} {token} more", "x".repeat(LONGEST - 20));
+        let taken = taken_in(&written, &[], "a", 1, "now");
+        assert!(mask::is_masked(&taken[0].text), "{}", taken[0].text);
+        assert!(!taken[0].text.contains("ghp_"), "{}", taken[0].text);
+    }
 
     #[test]
     fn a_lesson_may_be_text_or_json_and_is_taken_in_once() {

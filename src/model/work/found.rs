@@ -101,7 +101,7 @@ impl Queue {
                     true => item::line_of(&object, "source_epic"),
                     false => item::line_of(&object, "source"),
                 });
-            let source = source.map(|words| text::cut(&words, LONGEST_TITLE));
+            let source = source.map(|words| text::cut(&mask::secrets(&words), LONGEST_TITLE));
             for mut map in items {
                 let source = source.clone();
                 map.insert("source".into(), Value::from(source.unwrap_or_default()));

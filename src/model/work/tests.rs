@@ -295,6 +295,16 @@ fn lines_that_somebody_added_are_taken_over_and_their_edits_are_not() {
 }
 
 #[test]
+fn where_found_work_came_from_is_told_without_secrets() {
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    let mut queue = Queue::parse("");
+    let appeared = format!("{{\"title\":\"one\",\"source\":\"{token}\"}}\n");
+    queue.take_appeared(&appeared, 1, AT, 9);
+    assert_eq!(queue.items().len(), 1);
+    assert!(!queue.to_text().contains("ghp_"), "{}", queue.to_text());
+}
+
+#[test]
 fn what_this_program_wrote_is_no_new_line_whatever_else_stands_in_it() {
     let entry = r#"{"items":[{"title":"one"},{"note":"no item"}]}"#;
     let mut queue = Queue::parse(&format!("{entry}\n"));
