@@ -28,7 +28,7 @@ mission: {}
 ",
         scalar(&format!("Keep {name} healthy"))
     );
-    page.push_str("\n");
+    page.push('\n');
     let protect = [
         "# Whoever may change the tests can make them pass: name what no agent is to change. `evolve validate` says what checks lean on.",
         "# protect: [\"tests/**\"]",
