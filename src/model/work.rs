@@ -227,6 +227,7 @@ impl Queue {
                 entry.insert("consumed_by".into(), json!(by));
                 entry.insert("consumed_at".into(), json!(at));
             });
+            self.read.insert(mark(&line.body));
         }
     }
 
@@ -326,14 +327,14 @@ impl Queue {
         let mut known = None;
         let before = self.lines.len();
         for raw in now.split_inclusive('\n') {
-            let mark = mark(Line::split(raw).1);
+            let mark = self::mark(Line::split(raw).1);
             if own.contains(&mark) || self.read.contains(&mark) {
                 continue;
             }
             let known = known.get_or_insert_with(|| self.identities());
             if let Some(line) = Line::parse(raw).without(|one| known.contains(one)) {
                 known.extend(line.identities().cloned());
-                self.read.insert(mark);
+                self.read.extend([mark, self::mark(&line.body)]);
                 self.push(line);
             }
         }
@@ -393,6 +394,8 @@ impl Queue {
     fn edit(&mut self, key: Key, change: impl FnOnce(&mut Map<String, Value>)) {
         if let Some(line) = self.lines.get_mut(key.line) {
             line.edit(key.item, change);
+            // It may be in the file already when it is changed again.
+            self.read.insert(mark(&line.body));
         }
     }
 }

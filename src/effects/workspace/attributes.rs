@@ -23,10 +23,13 @@ pub fn are_refused(error: &Error) -> bool {
 }
 
 fn has_refused(text: &[u8]) -> bool {
-    let words = text.split(u8::is_ascii_whitespace);
-    words
-        .into_iter()
-        .any(|word| word == status::ENCODING.as_bytes())
+    let lines = text.split(|byte| *byte == b'\n');
+    let mut lines = lines.filter(|line| !line.trim_ascii_start().starts_with(b"#"));
+    lines.any(|line| {
+        let words = line.split(u8::is_ascii_whitespace);
+        let mut words = words.filter(|word| !word.is_empty()).skip(1);
+        words.any(|word| word == status::ENCODING.as_bytes())
+    })
 }
 
 impl Workspace<'_> {
@@ -58,9 +61,11 @@ impl Workspace<'_> {
             if fs::symlink_metadata(&place).is_ok() {
                 quarantine.take(root, &path)?;
             }
-            // Where no file is, git goes by what is staged.
             let was = self.repo.file(&start.tree, &exact::decode(&path))?;
-            files::replace(&place, &was.unwrap_or_default())?;
+            // Where no file is, git goes by what is staged.
+            if was.is_some() || indexed().is_ok() {
+                files::replace(&place, &was.unwrap_or_default())?;
+            }
         }
         Ok(is_any.then(|| quarantine.notes().collect()))
     }

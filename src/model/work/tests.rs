@@ -313,6 +313,17 @@ fn what_this_program_wrote_is_no_new_line_whatever_else_stands_in_it() {
     let claimed = queue.to_text();
     assert_eq!(queue.merge_from(&claimed), 0);
     assert_eq!(queue.to_text(), claimed);
+    // The file is behind memory then.
+    queue.fail(first, AT);
+    assert_eq!(queue.merge_from(&claimed), 0);
+    let added = r#"{"items":[{"title":"one"},{"title":"two"},5]}"#;
+    assert_eq!(queue.merge_from(&format!("{claimed}{added}\n")), 1);
+    let written = queue.to_text();
+    let two = queue.items()[1].key;
+    queue.claim(two, "s", AT);
+    assert_eq!(queue.merge_from(&written), 0);
+    queue.consume(two, "s", AT);
+    assert_eq!(queue.merge_from(&written), 0);
 }
 
 fn line() -> impl Strategy<Value = String> {
