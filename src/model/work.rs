@@ -40,7 +40,8 @@ const MOST_PROBLEMS: usize = 50;
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     lines: Vec<Line>,
-    /// The lines as they were read, each as a mark of its text, to tell later what somebody else added.
+    /// The texts that its lines have or had, and those that were taken in, each as a mark: to tell later what somebody else
+    /// added, also where the file is behind memory.
     read: HashSet<u64>,
 }
 
@@ -299,8 +300,7 @@ impl Queue {
 
     /// Says whether the queue has, or had, an item with the same title and target.
     pub fn knows(&self, item: &NewItem) -> bool {
-        let identity = item.identity();
-        self.has(&identity)
+        self.has(&item.identity())
     }
 
     /// Returns the digests of everything that a sweep's items stand for, done or not.
@@ -322,19 +322,18 @@ impl Queue {
     ///
     /// Where both sides changed a line this side wins: a line whose items are all known already is no new line.
     pub fn merge_from(&mut self, now: &str) -> usize {
-        let own = self.marks();
         // As a rule nobody added anything.
         let mut known = None;
         let before = self.lines.len();
         for raw in now.split_inclusive('\n') {
             let mark = self::mark(Line::split(raw).1);
-            if own.contains(&mark) || self.read.contains(&mark) {
+            if self.read.contains(&mark) {
                 continue;
             }
             let known = known.get_or_insert_with(|| self.identities());
             if let Some(line) = Line::parse(raw).without(|one| known.contains(one)) {
                 known.extend(line.identities().cloned());
-                self.read.extend([mark, self::mark(&line.body)]);
+                self.read.insert(mark);
                 self.push(line);
             }
         }
@@ -351,7 +350,6 @@ impl Queue {
             .collect();
         let count = gone.len();
         for line in gone {
-            self.read.insert(mark(&line.body));
             self.push(line);
         }
         count
@@ -388,13 +386,13 @@ impl Queue {
             last.end_line();
         }
         line.end_line();
+        self.read.insert(mark(&line.body));
         self.lines.push(line);
     }
 
     fn edit(&mut self, key: Key, change: impl FnOnce(&mut Map<String, Value>)) {
         if let Some(line) = self.lines.get_mut(key.line) {
             line.edit(key.item, change);
-            // It may be in the file already when it is changed again.
             self.read.insert(mark(&line.body));
         }
     }

@@ -189,6 +189,8 @@ impl Queue {
         let left =
             lines.filter_map(|(line, it)| it.without_at(|item| gone.contains(&Key { line, item })));
         self.lines = left.collect();
+        let marks = self.marks();
+        self.read.extend(marks);
         gone.len()
     }
 

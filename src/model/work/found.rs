@@ -75,12 +75,11 @@ impl Queue {
         limit: usize,
     ) -> Appeared {
         let mut appeared = Appeared::default();
-        let own = self.marks();
         let known = self.identities();
         for raw in now.split_inclusive('\n') {
             let body = Line::split(raw).1;
             let known_as = mark(body);
-            if body.is_empty() || own.contains(&known_as) || self.read.contains(&known_as) {
+            if body.is_empty() || self.read.contains(&known_as) {
                 continue;
             }
             let line = Line::parse(raw);

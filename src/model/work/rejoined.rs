@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Identity, Queue, WorkItem, at, item, mark};
+use super::{Identity, Queue, WorkItem, at, item};
 
 /// One side of a merge.
 #[derive(Clone, Debug)]
@@ -59,7 +59,6 @@ impl Queue {
                 continue;
             };
             count += line.items().count();
-            self.read.insert(mark(&line.body));
             self.push(line);
         }
         count
