@@ -100,23 +100,17 @@ fn measure_again(
         for one in recorded {
             match remeasure(repo, &slot, &measurer, (one, goals_file)).await? {
                 Again::Halted(halt) => return Err(cut_short(&halt)),
-                Again::NoGoals => {
-                    audit.unmeasured.push(one.cycle);
-                    audit.notes.push(format!(
-                        "cycle {} cannot be measured again: its goals are not in {goals_file}",
-                        one.cycle
-                    ));
-                }
-                Again::NotReady(why) => {
-                    audit.unmeasured.push(one.cycle);
-                    let cycle = one.cycle;
-                    let note = format!("cycle {cycle} cannot be measured again: {why}");
-                    audit.notes.push(note);
-                }
+                Again::NoGoals => audit.notes.push(format!(
+                    "cycle {} cannot be measured again: its goals are not in {goals_file}",
+                    one.cycle
+                )),
+                Again::NotReady(why) => audit.notes.push(format!(
+                    "cycle {} cannot be measured again: {why}",
+                    one.cycle
+                )),
                 Again::Measured(compared) => {
-                    match compared.skipped.is_empty() {
-                        true => audit.remeasured.push(one.cycle),
-                        false => audit.unmeasured.push(one.cycle),
+                    if compared.skipped.is_empty() {
+                        audit.remeasured.push(one.cycle);
                     }
                     let is_other = !compared.differs.is_empty() || !compared.skipped.is_empty();
                     is_unprepared |= is_other && settings.prepare.is_none();
@@ -133,6 +127,9 @@ fn measure_again(
                 }
             }
         }
+        let asked = recorded.iter().map(|one| one.cycle);
+        let unmeasured = asked.filter(|cycle| !audit.remeasured.contains(cycle));
+        audit.unmeasured = unmeasured.collect();
         if is_unprepared {
             audit.notes.push(unprepared(repo.is_bare()));
         }
