@@ -9,6 +9,9 @@ use crate::model::text;
 const INDENT: &str = "  ";
 /// How much of a text stands in a comment.
 const COMMENT: usize = 160;
+/// What is said of files that no agent is to change, and how they are named.
+const WHY_PROTECT: &str = "# Whoever may change the tests can make them pass: name what no agent is to change. `evolve validate` says what checks lean on.";
+const PROTECT: &str = "protect: [\"tests/**\"]";
 /// What stands between where a goal was found and what it lacks.
 pub(super) const NOT_NOW: &str = "; not now: ";
 
@@ -28,21 +31,12 @@ mission: {}
 ",
         scalar(&format!("Keep {name} healthy"))
     );
-    page.push('\n');
-    let protect = [
-        "# Whoever may change the tests can make them pass: name what no agent is to change. `evolve validate` says what checks lean on.",
-        "# protect: [\"tests/**\"]",
-    ];
-    if found.is_compiled {
-        page.push_str(
-            "evolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n",
-        );
-        page.extend(protect.map(|line| format!("{INDENT}{line}\n")));
-    } else {
-        let [why, line] = protect;
-        let line = line.replacen("# ", "#   ", 1);
-        page.push_str(&format!("{why}\n# evolve:\n{line}\n"));
-    }
+    page.push_str(&match found.is_compiled {
+        true => format!(
+            "\nevolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n  {WHY_PROTECT}\n  # {PROTECT}\n"
+        ),
+        false => format!("\n{WHY_PROTECT}\n# evolve:\n#   {PROTECT}\n"),
+    });
     page.push_str(
         "
 # A check is run by `sh -c` in the repository's root: exit 0 passes; 77, 126 and 127 skip; everything else fails. It only looks:

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::put_back::Changed;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::attributes::FILE;
 use crate::effects::workspace::status::{self, Status};
 use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
@@ -81,7 +82,7 @@ impl Workspace<'_> {
             self.put_back_changed(&changed, quarantine)?;
             self.distrust_index(start)?;
             status = self.state()?;
-            names.retain(|name| name.ends_with(ATTRIBUTES));
+            names.retain(|name| name.ends_with(FILE));
             names.extend(status.dirty_files());
         }
         self.put_back_changed(&Changed::of_root(&self.repo.git, &status.dirty), quarantine)?;
@@ -155,10 +156,7 @@ impl Workspace<'_> {
     }
 }
 
-/// The name of the file with the attributes of a folder.
-const ATTRIBUTES: &str = ".gitattributes";
-
-/// Says whether a path is such a file.
+/// Says whether a path is a file with the attributes of a folder.
 pub(in crate::effects::workspace) fn is_attributes(path: &[u8]) -> bool {
-    path.ends_with(ATTRIBUTES.as_bytes())
+    path.ends_with(FILE.as_bytes())
 }
