@@ -68,12 +68,14 @@ fn escaped(words: &str) -> String {
             quiet.push_str("<!-- -->");
         }
     }
-    // Part of a sentence keeps its distance from the next part.
-    let is_apart = words.trim_end() != words && !quiet.is_empty();
-    if is_apart {
-        quiet.push(' ');
+    // Part of a sentence keeps its distance from the parts around it.
+    if quiet.is_empty() {
+        return quiet;
     }
-    quiet
+    let blank = |is_apart| if is_apart { " " } else { "" };
+    let before = blank(words.trim_start() != words);
+    let after = blank(words.trim_end() != words);
+    format!("{before}{quiet}{after}")
 }
 
 #[cfg(test)]
@@ -86,6 +88,7 @@ mod tests {
             ("tests-pass", "tests-pass"),
             ("@team: see #1", "@<!-- -->team: see #<!-- -->1"),
             ("say so: ", "say so: "),
+            (" says more", " says more"),
             (" ", ""),
             ("a | b\n# c", "a \\| b #<!-- --> c"),
             ("<b>&amp;", "\\<b\\>&amp;amp;"),
