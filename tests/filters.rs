@@ -147,6 +147,26 @@ fn attributes_that_git_itself_refuses_are_put_aside_and_the_change_is_taken_back
 }
 
 #[test]
+fn an_undo_ends_though_a_check_ran_what_left_attributes_that_git_refuses() {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: d, check: sh all.sh; test -e a, weight: 5}\n",
+    );
+    repo.write("all.sh", "sh inner.sh\n");
+    repo.write("inner.sh", "true\n");
+    repo.write("words.txt", "words\n");
+    repo.commit_all("first");
+    let planted = "echo '*.txt working-tree-encoding' >.gitattributes; echo more >>words.txt";
+    repo.cycle(&format!("touch a; echo \"{planted}\" >inner.sh"));
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(repo.read("words.txt"), "words\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+}
+
+#[test]
 fn a_start_settles_a_cycle_that_died_with_attributes_that_git_refuses() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.write("words.txt", "words\n");

@@ -17,7 +17,7 @@ pub const REFUSED: &str =
 
 /// Says whether git ended because of attributes: with an encoding that has no value it does nothing at all, whatever it is
 /// asked for.
-pub fn are_refused(error: &Error) -> bool {
+fn are_refused(error: &Error) -> bool {
     const SAID: &str = "no valid working-tree-encodings";
     error.message.contains(SAID)
 }
@@ -33,9 +33,26 @@ fn has_refused(text: &[u8]) -> bool {
 }
 
 impl Workspace<'_> {
+    /// Does what can be done again; a second time, with the attributes of the start, where git refuses those that are there. Returns
+    /// then what was put aside, too.
+    pub(super) fn despite_attributes<T>(
+        &self,
+        start: &Start,
+        mut act: impl FnMut() -> Result<T>,
+    ) -> Result<(T, Option<Vec<String>>)> {
+        let refused = match act() {
+            Err(error) if are_refused(&error) => error,
+            done => return done.map(|done| (done, None)),
+        };
+        match self.put_refused_aside(start)? {
+            Some(aside) => Ok((act()?, Some(aside))),
+            None => Err(refused),
+        }
+    }
+
     /// Moves attributes away that git refuses; those of the start take their place, or none at all. Says which; none if there
     /// are none.
-    pub(super) fn put_refused_aside(&self, start: &Start) -> Result<Option<Vec<String>>> {
+    fn put_refused_aside(&self, start: &Start) -> Result<Option<Vec<String>>> {
         let root = &self.repo.root;
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut is_any = false;

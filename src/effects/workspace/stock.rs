@@ -30,16 +30,11 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        let refused = match self.take_stock_once(start) {
-            Err(error) if attributes::are_refused(&error) => error,
-            stock => return stock,
-        };
-        let Some(notes) = self.put_refused_aside(start)? else {
-            return Err(refused);
-        };
-        let mut stock = self.take_stock_once(start)?;
-        stock.change.goalposts.push(attributes::REFUSED.to_owned());
-        stock.notes.extend(notes);
+        let (mut stock, aside) = self.despite_attributes(start, || self.take_stock_once(start))?;
+        if let Some(aside) = aside {
+            stock.change.goalposts.push(attributes::REFUSED.to_owned());
+            stock.notes.extend(aside);
+        }
         Ok(stock)
     }
 

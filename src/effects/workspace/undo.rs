@@ -118,6 +118,18 @@ impl Workspace<'_> {
         plan: &Plan,
         quarantine: &mut Quarantine,
     ) -> Result<Option<Vec<String>>> {
+        let act = || self.carry_out_once(start, plan, quarantine);
+        let (notes, aside) = self.despite_attributes(start, act)?;
+        let aside = aside.into_iter().flatten();
+        Ok(notes.map(|notes| notes.into_iter().chain(aside).collect()))
+    }
+
+    fn carry_out_once(
+        &self,
+        start: &Start,
+        plan: &Plan,
+        quarantine: &mut Quarantine,
+    ) -> Result<Option<Vec<String>>> {
         if !self.move_branch(start, plan)? {
             return Ok(None);
         }
