@@ -465,6 +465,28 @@ fn a_struck_goal_that_passed_meanwhile_starts_anew() {
 }
 
 #[test]
+fn a_struck_goal_that_passes_when_a_cycle_begins_anew_starts_anew_too() {
+    let repo = struck().with_out();
+    repo.write("a", "");
+    let commit = format!(
+        "cd '{}' && echo mine >mine && git add mine && git commit -qm mine; exit 1",
+        repo.root().display()
+    );
+    let check = repo.check_in_turn("check", &[&commit, "exit 1", "exit 0"]);
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &format!("{goals}  - {{id: c, description: c, check: {check}, weight: 5}}\n"),
+    );
+    repo.commit_all("a by hand, and a goal whose check commits once");
+    repo.agent_does(&["touch c"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(run.stdout.contains("begins anew"), "{}", run.stdout);
+    assert_eq!(repo.newest()["goal_id"], "c");
+    assert_eq!(repo.newest()["newly_passing"], json!(["c", "a"]));
+}
+
+#[test]
 fn what_lets_a_declined_goal_be_worked_on_again() {
     type Deed = fn(&TestRepo);
     let deeds: [(&str, Deed, bool); 4] = [

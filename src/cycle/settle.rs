@@ -312,6 +312,7 @@ fn write_down(
         progress.recorded.take_back();
         return Err(error);
     }
+    progress.mended.clear();
     session.clear_journal()?;
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),

@@ -195,6 +195,15 @@ pub fn newly_passing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         .collect()
 }
 
+/// Returns the ids of goals that were mended until `after`: of those that were `mended` until `before` whatever still passes, and
+/// those that pass in `after` and did not in `before`.
+pub fn still_mended(mended: &[String], before: &Snapshot, after: &Snapshot) -> Vec<String> {
+    let new = newly_passing(before, after);
+    let is_still = |id: &&String| after.passes(id) && !new.contains(id);
+    let known = mended.iter().filter(is_still).cloned();
+    known.chain(new.iter().cloned()).collect()
+}
+
 /// Returns the ids of goals that got worse (rule 8): that passed in `before` and in `after` fail, are skipped or are
 /// missing, or that failed and can no longer be measured. A goal within its tolerance is not among them.
 pub fn newly_failing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
@@ -312,6 +321,23 @@ mod tests {
                 is_in(newly_passing(&one, &two)),
             );
             assert_eq!(found, (got_worse, passes_anew), "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_mended_stays_so_while_it_passes() {
+        use CheckResult::{Fail, Pass};
+        for (known, before, after, is_mended) in [
+            (false, Fail, Pass, true),
+            (true, Fail, Pass, true),
+            (true, Pass, Pass, true),
+            (true, Pass, Fail, false),
+            (false, Pass, Pass, false),
+        ] {
+            let known: Vec<String> = known.then(|| "a".to_owned()).into_iter().collect();
+            let of = |result| snapshot(vec![measured("a", result, 5)]);
+            let mended = still_mended(&known, &of(before), &of(after));
+            assert_eq!(mended == ["a"], is_mended, "{known:?} {before:?} {after:?}");
         }
     }
 

@@ -48,7 +48,8 @@ pub struct Progress {
     pub carried: Option<Carried>,
     /// The newest snapshot of what is in the repository.
     pub newest: Option<Snapshot>,
-    /// Goals that pass at the start of this cycle and did not when the last one was recorded: somebody else mended them.
+    /// Goals that pass at the start of this cycle and did not when the last one was recorded: somebody else mended them. A cycle may
+    /// begin several times before it is recorded.
     pub mended: Vec<String>,
     /// The first snapshot of this session.
     pub first: Option<Snapshot>,
@@ -159,10 +160,9 @@ impl Progress {
     /// Notes the newest snapshot of what is in the repository.
     pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
         self.first.get_or_insert_with(|| snapshot.clone());
-        self.mended = match &self.newest {
-            Some(newest) => snapshot::newly_passing(newest, snapshot),
-            None => Vec::new(),
-        };
+        if let Some(newest) = &self.newest {
+            self.mended = snapshot::still_mended(&self.mended, newest, snapshot);
+        }
         self.newest = Some(snapshot.clone());
     }
 
