@@ -178,10 +178,12 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
             return Ok(ending);
         }
         let recorded = progress.recorded.tally().len();
-        let step = cycle(session, progress).await?;
+        let step = cycle(session, progress).await;
+        // One that was cut short may be recorded all the same.
         for record in progress.recorded.after(recorded) {
             session.tell_cycle(record).await;
         }
+        let step = step?;
         logs::drop_old_cycles(&session.logs(), progress.recorded.tally().len());
         match step {
             Step::Next => {}

@@ -3,7 +3,7 @@
 use evolve::model::schema;
 use serde_json::Value;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, finish, wait_until};
 
 /// A repository whose goal is that `a` exists, with these lines below `evolve:`.
 fn with_hooks(hooks: &str) -> TestRepo {
@@ -50,6 +50,25 @@ fn each_record_and_the_end_are_told_once_they_are_committed() {
             .all(|subject| subject.starts_with("evolve: cycle ")),
         "{at}"
     );
+}
+
+#[test]
+fn a_cycle_that_is_cut_short_is_told_unless_a_kill_did_that() {
+    for (way, code, wanted) in [
+        ("--now", 130, vec![Some("interrupted"), None]),
+        ("--kill", 0, vec![]),
+    ] {
+        let repo = with_hooks(BOTH);
+        repo.agent_does(&["touch b; touch \"$OUT/begun\"; sleep 300"]);
+        let child = repo.spawn_run(&[]);
+        wait_until("the agent", || repo.out("begun").exists());
+        repo.evolve(&["stop", way]).expect(0);
+        finish(child).expect(code);
+        assert_eq!(repo.each("result"), ["interrupted"], "{way}");
+        let told = told(&repo);
+        let results: Vec<_> = told.iter().map(|one| one["result"].as_str()).collect();
+        assert_eq!(results, wanted, "{way}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Session;
 use crate::effects::clock;
 use crate::effects::hook::Hook;
+use crate::effects::stop::Halt;
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::record::Record;
@@ -21,12 +22,18 @@ pub struct Hooks {
 }
 
 impl Session {
-    /// Has `on_cycle` told of a cycle that was recorded and committed.
+    /// Has `on_cycle` told of a cycle that was recorded and committed, also where something ended the session meanwhile; but for a
+    /// kill.
     pub async fn tell_cycle(&self, record: &Record) {
         let log = self.logs().join(format!("{}-on-cycle.log", record.cycle));
         if let Some(command) = &self.options.hooks.on_cycle {
             let hook = self.hook(("on_cycle", command), log);
-            let failed = hook.run(&self.measurer.supervisor, document(record)).await;
+            let (supervisor, told) = (&self.measurer.supervisor, document(record));
+            let failed = match self.stop.halt() {
+                None => hook.run(supervisor, told).await,
+                Some(Halt::Kill(..)) => None,
+                Some(_) => hook.run_last(supervisor, told),
+            };
             failed.into_iter().for_each(|why| self.events.warn(why));
         }
     }
