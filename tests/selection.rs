@@ -661,10 +661,12 @@ fn an_item_that_failed_goes_last_and_is_set_aside_after_three_failures() {
         "{listed}"
     );
     let said = dry_run_that_writes_nothing(&repo);
+    let why = "no goal fails and what is left in the queue is set aside (1 item)";
     assert!(
-        said.contains("nothing to do") && said.contains("hard"),
+        said.contains(&format!("nothing to do — {why}")) && said.contains("hard"),
         "{said}"
     );
+    assert_eq!(repo.newest()["reason"], why);
 }
 
 #[test]

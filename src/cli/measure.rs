@@ -329,7 +329,8 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     let width = width::of_terminal();
     let say = |page: &str| global.say(&width::page(page, width));
     global.say(&tables::measure_table(&snapshot, all.len(), width));
-    say(&format!("\n{}", planned(&choice, &goals)));
+    let idle = select::nothing_to_do(queue, &repository);
+    say(&format!("\n{}", planned(&choice, &goals, &idle)));
     if let Choice::Work(_) = &choice {
         let agent = start::agent(&goals, run, &repo.root);
         let words = agent.unwrap_or_else(|why| format!("{why}; `evolve doctor` looks closer"));
@@ -405,11 +406,10 @@ fn stopping_note(repo: &Repo) -> Result<Option<String>> {
     Ok(words.map(|words| crate::session::Ending::stopped(repo, &words).reason))
 }
 
-fn planned(choice: &Choice, goals: &Goals) -> String {
+/// Says what a run would do; `idle` says why it would do nothing, where it would.
+fn planned(choice: &Choice, goals: &Goals, idle: &str) -> String {
     match choice {
-        Choice::Nothing => {
-            "dry run: nothing to do — no goal fails and the queue is empty\n".to_owned()
-        }
+        Choice::Nothing => format!("dry run: nothing to do — {idle}\n"),
         Choice::HumanNeeded(stuck) => {
             let each: String = stuck
                 .iter()

@@ -13,7 +13,7 @@ use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, put_back};
-use crate::model::select::{Stuck, Task};
+use crate::model::select::{self, Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::sweep;
 use crate::model::text;
@@ -338,7 +338,7 @@ pub fn idle(
             )
         })
         .collect();
-    let mut reason = "no goal fails and the queue is empty".to_owned();
+    let mut reason = select::nothing_to_do(&progress.ledger.queue, &session.home().name());
     let swept = progress.swept_in(start.cycle);
     if let Some(told) = swept {
         reason.push_str(&format!("; {told}"));

@@ -4,6 +4,7 @@ use crate::model::goals::Goals;
 use crate::model::record::Record;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::strikes::{self, Retry, Standing};
+use crate::model::text;
 use crate::model::work::{Queue, WorkItem};
 
 /// What a cycle works on.
@@ -52,7 +53,7 @@ pub struct Stuck {
 pub enum Choice {
     /// There is something to do.
     Work(Selection),
-    /// Every goal that could be measured passes, and the queue is empty.
+    /// Every goal that could be measured passes, and the queue has nothing that can be worked on.
     Nothing,
     /// Goals fail, and all of them are struck or declined.
     HumanNeeded(Vec<Stuck>),
@@ -104,6 +105,17 @@ pub fn select(seen: &Seen<'_>) -> Choice {
     match seen.queue.next(seen.repository) {
         Some(item) => Choice::Work(item_selection(item)),
         None => Choice::Nothing,
+    }
+}
+
+/// Says why nothing was chosen.
+pub fn nothing_to_do(queue: &Queue, repository: &str) -> String {
+    match queue.set_aside(repository).len() {
+        0 => "no goal fails and the queue is empty".to_owned(),
+        count => format!(
+            "no goal fails and what is left in the queue is set aside ({})",
+            text::count(count, "item")
+        ),
     }
 }
 
@@ -319,6 +331,27 @@ mod tests {
             repository: "repo",
         });
         assert_eq!(choice, Choice::Nothing);
+    }
+
+    #[test]
+    fn the_queue_is_called_empty_only_where_nothing_of_this_repositorys_is_set_aside() {
+        let set_aside = "{\"title\": \"hard\", \"failures\": 3}\n";
+        for (queue, repository, said) in [
+            ("", "repo", "no goal fails and the queue is empty"),
+            (
+                set_aside,
+                "repo",
+                "no goal fails and what is left in the queue is set aside (1 item)",
+            ),
+            (
+                "{\"title\": \"hard\", \"failures\": 3, \"target_repo\": \"other\"}\n",
+                "repo",
+                "no goal fails and the queue is empty",
+            ),
+        ] {
+            let queue = Queue::parse(queue);
+            assert_eq!(nothing_to_do(&queue, repository), said);
+        }
     }
 
     #[test]
