@@ -103,7 +103,7 @@ pub fn select(seen: &Seen<'_>) -> Choice {
         return Choice::HumanNeeded(stuck);
     }
     match seen.queue.next(seen.repository) {
-        Some(item) => Choice::Work(item_selection(item)),
+        Some(item) => Choice::Work(item_selection(seen, item)),
         None => Choice::Nothing,
     }
 }
@@ -163,10 +163,19 @@ fn goal_selection(
     }
 }
 
-fn item_selection(item: WorkItem) -> Selection {
+fn item_selection(seen: &Seen<'_>, item: WorkItem) -> Selection {
+    let has_worse = |others: Vec<WorkItem>| others.iter().any(|it| it.severity < item.severity);
+    let is_open_worse = has_worse(seen.queue.open(seen.repository));
+    let is_aside_worse = has_worse(seen.queue.set_aside(seen.repository));
+    let among = match (item.has_failed(), is_open_worse, is_aside_worse) {
+        (false, true, _) | (false, _, true) => " that did not fail before",
+        // What never failed goes first, so all that are open failed.
+        (true, _, true) => " that is not set aside",
+        (true, _, false) | (false, false, false) => "",
+    };
     Selection {
         reason: format!(
-            "no goal fails; most severe item of the queue ({})",
+            "no goal fails; most severe item of the queue{among} ({})",
             item.severity.word()
         ),
         task: Task::Item(Box::new(item)),
@@ -303,6 +312,37 @@ mod tests {
                 }
                 other => panic!("{results}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn the_reason_says_so_where_a_more_severe_item_is_passed_over() {
+        let low = "{\"title\": \"a\", \"severity\": \"low\"}\n";
+        let failed = "{\"title\": \"b\", \"severity\": \"high\", \"failures\": 1}\n";
+        let aside = "{\"title\": \"c\", \"severity\": \"critical\", \"failures\": 3}\n";
+        let equal = "{\"title\": \"d\", \"severity\": \"low\", \"failures\": 1}\n";
+        for (queue, reason) in [
+            (vec![low, equal], "queue (low)"),
+            (vec![low, failed], "queue that did not fail before (low)"),
+            (vec![low, aside], "queue that did not fail before (low)"),
+            (vec![failed, equal], "queue (high)"),
+            (vec![failed, aside], "queue that is not set aside (high)"),
+        ] {
+            let goals = goals_of(&[3]);
+            let choice = select(&Seen {
+                goals: &goals,
+                before: &snapshot(&goals, "p"),
+                earlier: None,
+                records: &[],
+                retries: &[],
+                queue: &Queue::parse(&queue.concat()),
+                repository: "repo",
+            });
+            let Choice::Work(selection) = choice else {
+                panic!("nothing was chosen of {queue:?}");
+            };
+            let wanted = format!("no goal fails; most severe item of the {reason}");
+            assert_eq!(selection.reason, wanted, "{queue:?}");
         }
     }
 
