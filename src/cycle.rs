@@ -40,12 +40,22 @@ pub enum Step {
 }
 
 impl Progress {
-    /// Counts the cycles in a row that work on what agents left; says whether there were too many.
-    fn is_kept_at_work(&mut self, task: &Task) -> bool {
-        let is_found = matches!(task, Task::Item(item) if item.is_left_by_agent);
-        self.found_in_a_row = if is_found { self.found_in_a_row + 1 } else { 0 };
-        self.found_in_a_row > settle::MOST_FOUND_IN_A_ROW
+    /// Says whether a task is once more what agents left, after too many cycles in a row that worked on such.
+    fn is_kept_at_work(&self, task: &Task) -> bool {
+        is_left_by_agent(task) && self.found_in_a_row >= settle::MOST_FOUND_IN_A_ROW
     }
+
+    /// Counts the recorded cycles in a row that worked on what agents left.
+    fn count_found(&mut self, task: &Task) {
+        self.found_in_a_row = match is_left_by_agent(task) {
+            true => self.found_in_a_row + 1,
+            false => 0,
+        };
+    }
+}
+
+fn is_left_by_agent(task: &Task) -> bool {
+    matches!(task, Task::Item(item) if item.is_left_by_agent)
 }
 
 /// Runs one cycle and settles whatever comes of it.
@@ -120,6 +130,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         own_records::note(progress, &goals, after);
     }
     let record = settle::record(session, progress, (&start, &attempt), record)?;
+    progress.count_found(&selection.task);
     progress.carry(
         &record,
         attempt

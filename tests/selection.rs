@@ -670,6 +670,30 @@ fn an_item_that_failed_goes_last_and_is_set_aside_after_three_failures() {
 }
 
 #[test]
+fn cycles_on_what_agents_left_are_counted_and_not_how_often_one_began() {
+    let repo = TestRepo::empty();
+    let commit = format!(
+        "cd '{}' && echo mine >mine && git add mine && git commit -qm mine; exit 0",
+        repo.root().display()
+    );
+    // The baseline, both measurements of the first cycle, and the first one of the second, which begins anew.
+    let check = repo.check_in_turn("check", &["exit 0", "exit 0", "exit 0", &commit, "exit 0"]);
+    repo.write(
+        "GOALS.yaml",
+        &format!("goals:\n  - {{id: c, description: c, check: {check}, weight: 5}}\n"),
+    );
+    repo.write(QUEUE, "{\"title\": \"begin\"}\n");
+    repo.commit_all("first");
+    let leaves = "touch \"file-$EVOLVE_CYCLE\"; \
+                  echo \"{\\\"title\\\": \\\"after $EVOLVE_CYCLE\\\"}\" >\"$EVOLVE_NEXT_WORK\"";
+    repo.agent_does(&[leaves; 22]);
+    let run = repo.run(&["--max-cycles=30"]).expect(11);
+    assert!(run.stdout.contains("begins anew"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["harvested"; 21]);
+    assert!(run.stdout.contains("the last 20 cycles"), "{}", run.stdout);
+}
+
+#[test]
 fn three_idle_cycles_on_the_same_content_are_dormancy() {
     let repo = TestRepo::empty();
     let fine = repo.check_in_turn("fine", &["exit 0"]);
