@@ -20,16 +20,16 @@ static PLACED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(.+?):(\d+):(?:\d+:)?\s*(.*)$").expect("BUG: the pattern is invalid")
 });
 
-/// Reads what the command printed. Lines of any other form, and findings in files that git does not track, are left out.
+/// Reads what the command of this name printed. Lines of any other form, and findings in files that git does not track, are left out.
 pub fn read_own(
-    command: &OwnCommand,
+    (name, command): (&str, &OwnCommand),
     output: &str,
     root: &str,
     is_tracked: &dyn Fn(&str) -> bool,
 ) -> Batch {
     let output = mask::secrets(&text::clean(output));
     let mut batch = Batch {
-        tool: command.name(),
+        tool: name.to_owned(),
         how: command.run.clone(),
         kind: command.kind.clone(),
         severity: command.severity,
@@ -38,7 +38,7 @@ pub fn read_own(
     };
     for line in output.lines() {
         if let Ok(Value::Object(map)) = serde_json::from_str(line) {
-            batch.items.extend(item(&map, command));
+            batch.items.extend(item(&map, (name, command)));
         } else if let Some(finding) = placed(line, root).filter(|finding| is_tracked(&finding.file))
         {
             batch.findings.push(finding);
@@ -58,7 +58,7 @@ fn placed(line: &str, root: &str) -> Option<Finding> {
 }
 
 /// Reads an item; what it does not say is as the `sweep:` entry says it. None without a title.
-fn item(map: &Map<String, Value>, command: &OwnCommand) -> Option<NewItem> {
+fn item(map: &Map<String, Value>, (name, command): (&str, &OwnCommand)) -> Option<NewItem> {
     let words = |key: &str| map.get(key).and_then(Value::as_str);
     let line = |key: &str| {
         let text = text::cut(&text::clean_line(words(key)?), LONGEST_TITLE);
@@ -73,7 +73,7 @@ fn item(map: &Map<String, Value>, command: &OwnCommand) -> Option<NewItem> {
             Severity::Unknown => command.severity,
             known => known,
         },
-        source: format!("{}{}", super::SOURCE, command.name()),
+        source: format!("{}{}", super::SOURCE, name),
         description: long("description"),
         evidence: long("evidence"),
         target_repo: line("target_repo"),
@@ -105,9 +105,12 @@ mod tests {
                       {\"title\": \"Mend it\", \"severity\": \"high\", \"evidence\": \"e\"}\n\
                       {\"title\": \"Tidy\", \"type\": \"docs\"}\n\
                       {\"title\": \" \"}\n{\"text\": 1}\n[1]\n";
-        let batch = read_own(&command(), output, "/home/me/project", &|path| {
-            ["a.sh", "b c.sh"].contains(&path)
-        });
+        let batch = read_own(
+            ("find.sh", &command()),
+            output,
+            "/home/me/project",
+            &|path| ["a.sh", "b c.sh"].contains(&path),
+        );
         let shown: Vec<_> = batch
             .findings
             .iter()
