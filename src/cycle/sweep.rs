@@ -32,11 +32,8 @@ pub async fn sweep_if_due(
 ) -> Result<bool, Cut> {
     let tried = progress.last_sweep.as_ref().map(|last| last.at);
     let now = clock::now();
-    let unproven = std::mem::take(&mut progress.unproven);
     if !sweep::is_due(&progress.ledger.last_sweep(session.home()), tried, now) {
-        if !unproven.is_empty() {
-            prove(session, progress, (start, goals), &unproven).await?;
-        }
+        prove(session, progress, (start, goals)).await?;
         return Ok(false);
     }
     let mut last = LastSweep {
@@ -55,6 +52,7 @@ pub async fn sweep_if_due(
             .note("the sweep was cut short by a STOP file and comes again");
         return Ok(false);
     }
+    progress.unproven.clear();
     tell_unmended(session, progress, &swept.batches, &done(progress));
     let harvest = harvest(session, progress, (start, goals), (&plan, &swept, before));
     tell(session, &harvest, &swept.failed);
@@ -70,19 +68,25 @@ pub async fn sweep_if_due(
     Ok(true)
 }
 
-/// Runs the tools again that found what these cycles were to mend, and says whether it is gone. A kept change makes an item
-/// done, whatever it is; nothing is queued here.
+/// Runs the tools again that found what the unproven cycles were to mend, and says whether it is gone. A kept change makes an item
+/// done, whatever it is; nothing is queued here. Where the tools do not run now, a later cycle sees to it.
 async fn prove(
     session: &Session,
     progress: &mut Progress,
     (start, goals): (&mut Start, &Goals),
-    cycles: &BTreeSet<u64>,
 ) -> Result<(), Cut> {
+    if progress.unproven.is_empty() {
+        return Ok(());
+    }
     let mut mended = done(progress);
-    mended.retain(|one| cycles.contains(&one.cycle));
+    mended.retain(|one| progress.unproven.contains(&one.cycle));
     let tools = mended.iter().filter_map(sweep::tool_of).collect();
     let plan = plan(session, goals)?.only(&tools);
-    let Some(swept) = look(session, progress, (start, goals), &plan).await? else {
+    let swept = look(session, progress, (start, goals), &plan).await?;
+    if plan.is_empty() || swept.as_ref().is_some_and(|swept| !swept.is_cut) {
+        progress.unproven.clear();
+    }
+    let Some(swept) = swept else {
         return Ok(());
     };
     let ran: BTreeSet<&str> = swept.batches.iter().map(|batch| &*batch.tool).collect();

@@ -74,3 +74,25 @@ fn what_is_still_found_is_told_where_nothing_is_recorded_too() {
     let told = format!("{}{}", run.stdout, run.stderr);
     assert_eq!(told.matches("still finds in a.sh").count(), 1, "{told}");
 }
+
+#[test]
+fn what_could_not_be_looked_for_in_one_cycle_is_looked_for_in_the_next() {
+    let mut repo = repo_with("");
+    install_honest_shellcheck(&mut repo);
+    let dirty = format!("echo dirty >>'{}'", repo.path("a.sh").display());
+    // The baseline, both measurements of the first cycle, and that of the second: no sweep runs over changes.
+    let check = repo.check_in_turn("check", &["exit 0", "exit 0", "exit 0", &dirty, "exit 0"]);
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "evolve: {{on_cycle: git checkout -q a.sh}}\ngoals:\n  - {{id: c, description: c, check: {check}, weight: 5}}\n"
+        ),
+    );
+    repo.commit_all("a check that writes once");
+    repo.agent_does(&["echo '# quoted' >>a.sh"]);
+    let run = repo.run(&["--max-cycles=3"]).expect(0);
+    assert_eq!(repo.each("result"), ["harvested", "idle", "idle"]);
+    assert!(run.stderr.contains("no sweep, because"), "{}", run.stderr);
+    let said = "shellcheck no longer finds what cycle 1 mended";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+}
