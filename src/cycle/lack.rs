@@ -133,7 +133,6 @@ fn lacking(session: &Session) -> Result<(Vec<String>, Vec<Vec<u8>>)> {
     let paths = status.ignored.iter().chain(&status.untracked);
     let shown = paths.map(|path| String::from_utf8_lossy(path).into_owned());
     let lacking = shown
-        .filter(|path| !path.starts_with(".agents/evolve/"))
         .filter(|path| !lent.iter().any(|lent| path.trim_end_matches('/') == lent))
         .collect();
     Ok((lacking, status.untracked))
