@@ -330,25 +330,28 @@ fn a_commit_whose_message_is_still_written_is_waited_for() {
 }
 
 #[test]
-fn a_git_of_the_users_that_holds_the_index_is_waited_for_and_the_change_lands_then() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
-    let lock = repo.path(".git/index.lock");
-    repo.agent_does(&["touch a; touch \"$OUT/../repo/.git/index.lock\""]);
-    let mut child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
-    let mut said = String::new();
-    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-        said.push_str(&line.unwrap());
-        said.push('\n');
-        if said.contains("another git is at work here") && lock.exists() {
-            assert!(!repo.has("a"), "nothing moves before");
-            fs::remove_file(&lock).unwrap();
+fn a_git_of_the_users_that_holds_the_index_or_a_ref_is_waited_for_and_the_change_lands_then() {
+    for name in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        let lock = repo.path(&format!(".git/{name}"));
+        repo.agent_does(&[&format!("touch a; touch \"$OUT/../repo/.git/{name}\"")]);
+        let mut child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
+        let mut said = String::new();
+        let waits = format!("another git is at work here, as its {name} says");
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            said.push_str(&line.unwrap());
+            said.push('\n');
+            if said.contains(&waits) && lock.exists() {
+                assert!(!repo.has("a"), "nothing moves before");
+                fs::remove_file(&lock).unwrap();
+            }
         }
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+        assert_eq!(repo.each("result"), ["improved"]);
+        assert!(repo.has("a"));
+        assert_eq!(repo.status(), Vec::<String>::new());
+        repo.evolve(&["audit"]).expect(0);
     }
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
-    assert_eq!(repo.each("result"), ["improved"]);
-    assert!(repo.has("a"));
-    assert_eq!(repo.status(), Vec::<String>::new());
-    repo.evolve(&["audit"]).expect(0);
 }
 
 #[test]

@@ -70,10 +70,17 @@ impl Workspace<'_> {
 
     /// Says in words which other git holds the index, HEAD or a branch just now, if one does.
     pub fn held_by(&self, branch: &str) -> Option<String> {
-        let locks = self.locks_of(&["HEAD", branch]);
-        let is_held = locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok());
-        let lock =
-            is_held.then(|| "another git is at work here, as its index.lock says".to_owned());
+        let mut locks = self.locks_of(&["HEAD", branch]).into_iter();
+        let held = locks.find(|lock| fs::symlink_metadata(lock).is_ok());
+        let lock = held.map(|lock| {
+            let common = self.repo.common_path("");
+            let below = [self.repo.git_dir(), &common].map(|folder| lock.strip_prefix(folder).ok());
+            let shown = below.into_iter().flatten().next().unwrap_or(&lock);
+            format!(
+                "another git is at work here, as its {} says",
+                shown.display()
+            )
+        });
         self.awaited(branch).or(lock)
     }
 
