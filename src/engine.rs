@@ -21,6 +21,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
+use crate::model::mask;
 use crate::model::text;
 use crate::session::{Cut, Ending, Progress, Session};
 
@@ -234,7 +235,7 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
 }
 
 fn of_error(error: &Error) -> Ending {
-    let reason = text::cut(&text::clean_line(&error.message), LONGEST_REASON);
+    let reason = mask::line(&error.message, LONGEST_REASON);
     Ending::failed(error.kind.exit_code(), reason)
 }
 
@@ -313,4 +314,17 @@ fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
     let next = progress.ledger.history.next_cycle();
     progress.ledger.unwrite(&names::snapshot(next))?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_secret_where_an_errors_reason_is_cut_no_half_is_told() {
+        let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+        let front = "x".repeat(LONGEST_REASON - 20);
+        let ending = of_error(&Error::usage(format!("{front} {token} more")));
+        assert_eq!(ending.reason, format!("{front} *** more"));
+    }
 }

@@ -10,8 +10,9 @@ use crate::effects::repo::{Commit, Repo, Without};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
+use crate::model::mask;
 use crate::model::record::{CycleResult, History, Record, TakenBack, Turn, UNDO, UNDO_CYCLE};
-use crate::model::text::{clean_line, cut, some_of};
+use crate::model::text::{clean_line, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
 
@@ -192,7 +193,7 @@ fn subject(history: &History, record: &Record, turn: Option<Turn>) -> String {
     let goal = |record: Option<&Record>| {
         let goal = record.and_then(|record| record.goal_id.as_deref());
         goal.map_or(String::new(), |goal| {
-            format!(" ({})", cut(&clean_line(goal), SUBJECT))
+            format!(" ({})", mask::line(goal, SUBJECT))
         })
     };
     let of = |cycle: u64| goal(history.records.iter().find(|one| one.cycle == cycle));
@@ -236,7 +237,7 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
     let paths: Vec<String> = paths.iter().map(|path| clean_line(path)).collect();
     let named = |one: &Commit| {
         let id: String = one.id.chars().take(10).collect();
-        format!("{id} ({})", cut(&clean_line(&one.subject), SUBJECT))
+        format!("{id} ({})", mask::line(&one.subject, SUBJECT))
     };
     let by: Vec<String> = commits.iter().map(named).collect();
     let by = match by.is_empty() {

@@ -227,7 +227,7 @@ pub fn relevant<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) ->
 /// Returns the lesson that a person means: by its id or how that begins, or by how its words begin.
 pub fn find<'a>(word: &str, lessons: &[&'a Lesson]) -> Result<&'a Lesson> {
     let word = text::clean_line(word).to_lowercase();
-    let shown = mask::secrets(&text::cut(&word, SHOWN));
+    let shown = mask::line(&word, SHOWN);
     let ways: [&dyn Fn(&Lesson) -> bool; 2] =
         [&|lesson| lesson.id().starts_with(&word), &|lesson| {
             lesson.text.to_lowercase().starts_with(&word)
@@ -274,11 +274,10 @@ fn short_id(lesson: &Lesson, letters: usize) -> String {
 }
 
 fn name(lesson: &Lesson) -> String {
-    let words = text::cut(&text::clean_line(&lesson.text), SHOWN);
     format!(
         "{} ({})",
         short_id(lesson, 2 * SHORT_ID),
-        mask::secrets(&words)
+        mask::line(&lesson.text, SHOWN)
     )
 }
 
@@ -293,6 +292,21 @@ mod tests {
         let taken = taken_in(&written, &[], "a", 1, "now");
         assert!(mask::is_masked(&taken[0].text), "{}", taken[0].text);
         assert!(!taken[0].text.contains("ghp_"), "{}", taken[0].text);
+    }
+
+    #[test]
+    fn of_a_secret_where_a_message_cuts_a_lesson_no_half_is_shown() {
+        let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+        let word = format!("{} {token}", "x".repeat(SHOWN - 20));
+        let known = taken_in("another one", &[], "a", 1, "now");
+        let known: Vec<&Lesson> = known.iter().collect();
+        let error = find(&word, &known).unwrap_err();
+        assert!(!error.message.contains("ghp_"), "{}", error.message);
+        let lesson = Lesson {
+            text: word,
+            ..known[0].clone()
+        };
+        assert!(!name(&lesson).contains("ghp_"), "{}", name(&lesson));
     }
 
     #[test]

@@ -20,6 +20,8 @@ use serde_json::Value;
 
 pub use stream::Stream;
 
+use crate::model::text;
+
 /// What stands in the place of a secret.
 const MASK: &str = "***";
 /// Shorter values of the environment are no secrets, or would be found everywhere.
@@ -36,6 +38,12 @@ pub fn is_masked(text: &str) -> bool {
 /// Returns the text with everything that looks like a secret replaced by `***`.
 pub fn secrets(text: &str) -> String {
     replaced(text, &found(text))
+}
+
+/// Returns words of others as one clean line of at most so many characters, without secrets. They are masked before they are cut:
+/// half a secret would not be told.
+pub fn line(words: &str, most: usize) -> String {
+    text::cut(&secrets(&text::clean_line(words)), most)
 }
 
 /// Masks every text in a JSON document, and leaves the document one.

@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// Tells a linter that lines are as long as what they tell.
 pub const LINES: &str = "<!-- markdownlint-disable MD013 MD034 -->";
@@ -83,7 +83,8 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
 
 /// Makes text from outside a cell; says whether that is all of it.
 pub fn cell(text: &str) -> (String, bool) {
-    let text = text::clean_line(text);
+    // Masked before it is cut: half a secret would not be told.
+    let text = mask::secrets(&text::clean_line(text));
     let short = text::cut(&text, CELL_CHARS);
     (text::markdown(&short), short == text)
 }

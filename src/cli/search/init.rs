@@ -12,9 +12,9 @@ use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals;
 use crate::model::init::Look;
+use crate::model::mask;
 use crate::model::search::file::{self, Bench, DIRECTIONS, NAME, Wishes};
 use crate::model::search::lineage::Direction;
-use crate::model::{mask, text};
 
 /// The fitness command where none is found and none is said.
 const FITNESS: &str = "./bench.sh";
@@ -125,7 +125,7 @@ fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Says what was written, and what comes next.
 fn written(wishes: &Wishes, benches: &[Bench], gates: usize) -> String {
-    let line = |words: &str| mask::secrets(&text::cut(&text::clean_line(words), 100));
+    let line = |words: &str| mask::line(words, 100);
     let mut page = format!("wrote {NAME}\n  fitness    {}\n", line(&wishes.fitness));
     let guess = file::guess(wishes, benches);
     let guess = guess.map_or(String::new(), |words| {

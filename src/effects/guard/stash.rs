@@ -8,6 +8,7 @@ use super::{LIMIT, Places};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::Result;
+use crate::model::mask;
 use crate::model::text;
 
 const REF: &str = "refs/stash";
@@ -110,7 +111,7 @@ pub fn came(places: &Places, before: &[u8]) -> Result<Option<String>> {
     let subject = |entry: &&Vec<u8>| {
         let subject = entry.split(|byte| *byte == b'\t').nth(1);
         let subject = String::from_utf8_lossy(subject.unwrap_or_default()).into_owned();
-        text::cut(&text::clean_line(&subject), LONGEST_SUBJECT)
+        mask::line(&subject, LONGEST_SUBJECT)
     };
     let named: Vec<String> = came.iter().map(subject).collect();
     Ok(match named.len() {

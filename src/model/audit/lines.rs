@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use super::{Disagreement, Trailers, some_of};
+use crate::model::mask;
 use crate::model::record::{Record, read_record};
-use crate::model::text::cut;
 
 /// A commit that wrote to the history, as compared with its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -271,7 +271,7 @@ fn changes(old: &str, new: &str) -> String {
     let mut names = keys(&old);
     names.extend(keys(&new).into_iter().filter(|key| old.get(key).is_none()));
     let shown = |value: Option<&Value>| match value {
-        Some(value) => cut(&value.to_string(), SHOWN),
+        Some(value) => mask::line(&value.to_string(), SHOWN),
         None => "nothing".to_owned(),
     };
     let differences: Vec<String> = names

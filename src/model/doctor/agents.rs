@@ -3,7 +3,8 @@
 use super::login::Login;
 use super::{ANSWER_SECONDS, About, Answer, Finding, Level};
 use crate::error::Error;
-use crate::model::text::{clean_line, cut};
+use crate::model::mask;
+use crate::model::text::clean_line;
 
 /// How much of what a program says of its version is shown, in characters.
 const VERSION: usize = 60;
@@ -60,7 +61,7 @@ fn installed_one(seen: &AgentSeen, is_chosen: bool) -> Finding {
         None => (String::new(), false),
         Some(Answer::Said(words)) => (format!(" {}", version_in(words, &seen.name)), false),
         Some(Answer::Failed(why)) => {
-            let why = cut(&clean_line(why), VERSION);
+            let why = mask::line(why, VERSION);
             (format!(" (`--version` failed: {why})"), true)
         }
         Some(Answer::Silent) => {
@@ -102,7 +103,7 @@ fn version_in(words: &str, name: &str) -> String {
     let line = words.lines().map(clean_line).find(|line| !line.is_empty());
     let line = line.unwrap_or_else(|| "of unknown version".to_owned());
     let bare = line.strip_prefix(name).map(str::trim_start);
-    cut(
+    mask::line(
         bare.filter(|bare| !bare.is_empty()).unwrap_or(&line),
         VERSION,
     )

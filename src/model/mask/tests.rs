@@ -10,6 +10,15 @@ fn filler(length: usize) -> String {
 }
 
 #[test]
+fn of_a_secret_where_a_line_is_cut_no_half_is_shown() {
+    let token = format!("ghp_{}", filler(36));
+    let front = "x".repeat(80);
+    let words = format!("{front}\n{token} more");
+    assert_eq!(line(&words, 100), format!("{front} *** more"));
+    assert_eq!(line(&words, 83), format!("{front} *…"));
+}
+
+#[test]
 fn published_formats_of_tokens_are_masked() {
     let hex = |length: usize| {
         "0a1b2c3d4e5f6789"

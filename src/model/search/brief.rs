@@ -158,7 +158,7 @@ pub fn known(lineage: &Lineage) -> Vec<Lesson> {
 }
 
 fn one_line(words: &str) -> String {
-    text::cut(&text::clean_line(words), WORDS).to_string()
+    mask::line(words, WORDS)
 }
 
 fn list(paths: &[String]) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::text;
+use crate::model::mask;
 
 /// The most characters of a line that is no number in a message.
 const SHOWN: usize = 60;
@@ -71,7 +71,7 @@ pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
         let last = lines.rfind(|line| !line.is_empty());
         let line = last.ok_or(NOTHING)?;
         let score = number(line).ok_or_else(|| {
-            let shown = text::cut(&text::clean_line(line), SHOWN);
+            let shown = mask::line(line, SHOWN);
             format!("{NO_NUMBER}: {shown}")
         })?;
         return Ok(Score {

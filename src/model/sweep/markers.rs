@@ -1,6 +1,7 @@
 //! Markers that somebody left: TODO, FIXME and XXX as words of their own in tracked text files, as `git grep` finds them. Pure.
 
 use super::Finding;
+use crate::model::{mask, text};
 
 /// The arguments of git that find them; `-z` because a path may hold anything.
 pub const SEARCH: [&str; 11] = [
@@ -37,7 +38,11 @@ fn marker(line: &str) -> Option<Finding> {
         file: file.to_owned(),
         line: number.parse().ok()?,
         rule: word.to_owned(),
-        message: crate::model::text::cut(said, LONGEST),
+        message: match said.chars().count() > LONGEST {
+            // Masked before it is cut: half a secret would not be told. Else who tells of it masks it, as it is known by its words.
+            true => text::cut(&mask::secrets(said), LONGEST),
+            false => said.to_owned(),
+        },
     })
 }
 
@@ -54,6 +59,14 @@ fn position(text: &str, word: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_secret_where_a_marker_is_cut_no_half_is_kept() {
+        let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+        let front = format!("TODO {}", "x".repeat(LONGEST - 20));
+        let found = read_markers(&format!("a\u{0}1\u{0}{front} {token} more\n"));
+        assert_eq!(found[0].message, format!("{front} *** more"));
+    }
 
     #[test]
     fn what_git_grep_printed_is_read() {

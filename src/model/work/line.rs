@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::item::{self, Identity, Key, State, WorkItem};
 use super::rewritten::rewritten;
-use crate::model::text::{self, json_problem};
+use crate::model::mask;
+use crate::model::text::json_problem;
 
 /// What a line holds.
 #[derive(Clone, Debug)]
@@ -327,7 +328,7 @@ fn state_problem(item: &Map<String, Value>) -> Option<String> {
         Some(Value::String(word)) if State::parse(word).is_some() => None,
         Some(other) => {
             const SHOWN: usize = 80;
-            let shown = text::cut(&text::clean_line(&other.to_string()), SHOWN);
+            let shown = mask::line(&other.to_string(), SHOWN);
             Some(format!("state {shown} is not known, taken as available"))
         }
         None => None,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::WorkItem;
 use crate::error::{Error, Result};
-use crate::model::text::{clean_line, cut};
+use crate::model::text::clean_line;
 use crate::model::{goals, mask};
 
 /// How many letters of an item's id are shown.
@@ -91,7 +91,7 @@ pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result
 }
 
 fn shown(word: &str) -> String {
-    mask::secrets(&cut(word, TITLE))
+    mask::line(word, TITLE)
 }
 
 fn ambiguous(word: &str, several: &[&WorkItem]) -> Error {
