@@ -949,6 +949,30 @@ fn a_long_history_moves_its_oldest_lines_to_a_segment_and_goes_on() {
 }
 
 #[test]
+fn a_record_of_a_branch_that_is_left_meanwhile_rotates_and_prunes_what_that_branch_has() {
+    const FOLDER: &str = ".agents/evolve";
+    const ONE: &str = ".agents/evolve/cycle-history.0001.jsonl";
+    const TWO: &str = ".agents/evolve/cycle-history.0002.jsonl";
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.git(&["branch", "side"]);
+    let lines: Vec<String> = (1..=9000).map(record).collect();
+    repo.write(ONE, &lines[..4000].concat());
+    repo.write(HISTORY, &lines[4000..].concat());
+    repo.write(&format!("{FOLDER}/fitness-8000.json"), "{}");
+    repo.commit_all("history");
+    // A person, in an environment of their own.
+    repo.agent_does(&["env -i HOME=\"$HOME\" PATH=\"$PATH\" git switch -q side"]);
+    repo.run(&["--max-cycles=1"]).expect(11);
+    assert_eq!(repo.git(&["branch", "--show-current"]), "side");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let on_main = |name: &str| repo.git(&["show", &format!("main:{name}")]) + "\n";
+    assert_eq!(on_main(ONE), lines[..4000].concat());
+    assert_eq!(on_main(TWO), lines[4000..8000].concat());
+    let listed = repo.git(&["ls-tree", "-r", "--name-only", "main", FOLDER]);
+    assert!(!listed.contains("fitness-8000.json"), "{listed}");
+}
+
+#[test]
 fn a_second_segment_follows_the_first() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     repo.write(".agents/evolve/cycle-history.0001.jsonl", &record(1));

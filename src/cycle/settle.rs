@@ -300,7 +300,7 @@ fn write_down(
     let workspace = Workspace { repo: home };
     // A commit of the user's would take the record with it from the moment when it is in the tree.
     let index = workspace.lock_index()?;
-    progress.ledger.record(record)?;
+    progress.ledger.record(home, record)?;
     progress.recorded.add(record.clone());
     progress.start = Some(start.clone());
     let written = summary::write(session, progress, None).and_then(|()| {

@@ -444,7 +444,7 @@ fn write_down(
             }
         }
     }
-    ledger.record(record)?;
+    ledger.record(repo, record)?;
     ledger.commit((workspace, index), &start.commit, &record.message())?;
     Ok(())
 }

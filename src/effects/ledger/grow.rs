@@ -1,9 +1,10 @@
 //! What a cycle adds to the ledger: its record and lessons; and what gets too long and leaves.
 
-use std::fs;
+use std::collections::BTreeSet;
 
 use super::{Ledger, line};
 use crate::effects::files;
+use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::ledger as names;
@@ -14,7 +15,7 @@ use crate::model::schema;
 impl Ledger {
     /// Appends a record to the history, and moves its oldest lines to a segment when there are too many. A cycle of this
     /// session that is already recorded is not recorded again.
-    pub fn record(&mut self, record: &Record) -> Result<()> {
+    pub fn record(&mut self, repo: &Repo, record: &Record) -> Result<()> {
         let value = serde_json::to_value(record)
             .map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
         schema::check("record", &value)
@@ -28,19 +29,42 @@ impl Ledger {
             self.history_text.push_str(&format!("{value}\n"));
             self.history.records.push(record.clone());
         }
-        self.rotate()?;
+        let known = self.file_names(repo)?;
+        self.rotate(&known)?;
         let bytes = exact::encode(&self.history_text);
         self.write(names::HISTORY, bytes)?;
-        self.prune_snapshots(record.cycle)
+        self.prune_snapshots(known, record.cycle)
     }
 
-    fn rotate(&mut self) -> Result<()> {
+    /// Returns the names of the files that it has: as git and memory have them, and not the tree, in which another branch may be
+    /// checked out; but for a ledger that git does not have yet.
+    fn file_names(&self, repo: &Repo) -> Result<BTreeSet<String>> {
+        let mut known: BTreeSet<String> = match &self.tree {
+            Some(tree) => repo
+                .ledger_files(tree)?
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect(),
+            None => files::plain_names_in(&self.root, names::FOLDER)
+                .into_iter()
+                .collect(),
+        };
+        for (name, bytes) in &self.pending {
+            match bytes {
+                Some(_) => known.insert(name.clone()),
+                None => known.remove(name),
+            };
+        }
+        Ok(known)
+    }
+
+    fn rotate(&mut self, known: &BTreeSet<String>) -> Result<()> {
         let moving = names::lines_to_move(&self.history_text);
         if moving == 0 {
             return Ok(());
         }
         let number = (1..)
-            .find(|number| !self.has(&names::segment(*number)))
+            .find(|number| !known.contains(&names::segment(*number)))
             .unwrap_or(1);
         let cut: usize = self
             .history_text
@@ -58,14 +82,11 @@ impl Ledger {
     }
 
     /// Removes the snapshots of all but the newest cycles; older ones live in git.
-    fn prune_snapshots(&mut self, cycle: u64) -> Result<()> {
+    fn prune_snapshots(&mut self, known: BTreeSet<String>, cycle: u64) -> Result<()> {
         let Some(oldest) = cycle.checked_sub(names::SNAPSHOTS_KEPT) else {
             return Ok(());
         };
-        let folder = self.root.join(names::FOLDER);
-        let entries = fs::read_dir(&folder).map_err(|cause| Error::io("list", &folder, cause))?;
-        for entry in entries.flatten() {
-            let name = format!("{}/{}", names::FOLDER, entry.file_name().to_string_lossy());
+        for name in known {
             if names::cycle_of_snapshot(&name).is_some_and(|cycle| 0 < cycle && cycle <= oldest) {
                 files::remove(&self.root.join(&name))?;
                 self.pending.insert(name, None);
