@@ -355,6 +355,29 @@ fn a_git_of_the_users_that_holds_the_index_or_a_ref_is_waited_for_and_the_change
 }
 
 #[test]
+fn a_stop_ends_the_wait_for_a_git_of_the_users_and_says_where_the_good_change_stays() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let lock = repo.path(".git/index.lock");
+    repo.agent_does(&["touch a; (cd \"$OUT/../repo\" && mkdir -p .agents/evolve && touch .git/index.lock .agents/evolve/STOP)"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
+    fs::remove_file(&lock).unwrap();
+    let work = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve/*/1"]);
+    let said = format!("the good change stays under {work}: `git merge {work}` takes it in");
+    assert!(run.stdout.contains(&said), "{work}: {}", run.stdout);
+    assert!(run.stderr.contains("index.lock"), "{}", run.stderr);
+    // The next start records what that could not.
+    repo.evolve(&["stop", "--off"]).expect(0);
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    let reason = repo.records()[0]["reason"].to_string();
+    assert!(
+        reason.contains(&format!("it stays under {work}")),
+        "{reason}"
+    );
+}
+
+#[test]
 fn a_rebase_of_the_users_is_waited_for_and_nothing_moves_the_branch_under_it() {
     for (end, result) in [("--abort", "improved"), ("--continue", "interrupted")] {
         let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
