@@ -1,6 +1,7 @@
 //! What an attempt came to, and the samples that were taken of it. Pure.
 
 use crate::model::search::lineage::{Id, Lineage, Measure, Outcome};
+use crate::model::search::view::AGENT_FAILED;
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Ending {
             Ending::Duplicate(_) => "duplicate",
             Ending::Unchanged => "unchanged",
             Ending::Declined => "declined",
-            Ending::AgentFailed => "agent failed",
+            Ending::AgentFailed => AGENT_FAILED,
             Ending::Refuted => "refuted",
         }
     }

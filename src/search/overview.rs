@@ -50,6 +50,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         last_failed: last_failed(lineage, best),
         way: way(lineage, best),
         applied: Vec::new(),
+        failed_log: None,
         ahead: ahead(lineage),
         asked_about: asked_about(lineage),
         generations: standing.as_ref().map_or_else(Vec::new, generations),

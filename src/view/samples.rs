@@ -282,6 +282,7 @@ pub fn overview() -> Overview {
         last_failed: None,
         way: vec![0, 1],
         applied: Vec::new(),
+        failed_log: None,
         asked_about: None,
         ahead: vec![Ahead {
             attempt: 3,

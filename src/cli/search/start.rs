@@ -16,8 +16,8 @@ use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Sandbox};
-use crate::effects::search::refs;
 use crate::effects::search::store::Store;
+use crate::effects::search::{papers, refs};
 use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
@@ -329,10 +329,19 @@ async fn conclude(session: &Searching, lineage: &Lineage, ended: Ended) -> Resul
             cut_short(cut)?
         }
     };
-    let overview = tell::ended(session, lineage, &ending);
+    let mut overview = tell::ended(session, lineage, &ending);
+    let failed = overview.failed_throughout();
+    overview.failed_log = failed.and_then(|newest| log_of(&session.site, newest.id));
     let how = (ending.reason.as_str(), ending.exit_code);
     let page = view::search::ended::page(&overview, how, view::width::of_terminal());
     Ok((page, ending.exit_code))
+}
+
+/// Returns the log of an attempt's last agent, as its user would write it.
+fn log_of(site: &Site, id: Id) -> Option<String> {
+    let path = papers::of(&site.store.folder, id).log?.path;
+    let path = path.strip_prefix(&site.user.root).unwrap_or(&path);
+    Some(path.display().to_string())
 }
 
 /// Returns which of the paths that were asked for are lent to copies, and says why the others are not.

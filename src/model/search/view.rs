@@ -13,6 +13,8 @@ pub use entry::{Entry, tone};
 
 /// What an attempt that has no ending yet is called by.
 pub const UNDER_WAY: &str = "under way";
+/// What an attempt is called by whose agent failed, twice.
+pub const AGENT_FAILED: &str = "agent failed";
 /// What the untouched code is called by where others have their ending.
 pub const BASELINE: &str = "baseline";
 
@@ -283,6 +285,9 @@ pub struct Overview {
     /// Branches that the best is on, as far as somebody looked.
     #[serde(skip)]
     pub applied: Vec<String>,
+    /// The log of the newest agent that failed, as far as somebody looked.
+    #[serde(skip)]
+    pub failed_log: Option<String>,
     /// What is under way or comes next.
     pub ahead: Vec<Ahead>,
     /// The generation that comes next: a session that is at work asks a person about it first, unless nobody wants that.
@@ -317,6 +322,14 @@ impl Overview {
     /// Returns how many attempts there are, whatever they came to.
     pub fn attempts(&self) -> u64 {
         self.rows.len().saturating_sub(1) as u64
+    }
+
+    /// Returns the newest attempt where the agent failed in each of them; none where one came to anything else.
+    pub fn failed_throughout(&self) -> Option<&Row> {
+        let ended = self.rows.iter().filter(|row| row.ending != UNDER_WAY);
+        let mut attempts = ended.filter(|row| !row.is_baseline());
+        let newest = attempts.clone().next_back();
+        newest.filter(|_| attempts.all(|row| row.ending == AGENT_FAILED))
     }
 
     /// Returns how scores of this search are written.

@@ -2,13 +2,15 @@
 
 use super::{at_rest, counted, going_on, score, shown, way};
 use crate::model::search::view::{Overview, Row};
-use crate::model::text::clean_line;
+use crate::model::text::{clean_line, cut};
 use crate::view::history::sparkline;
 use crate::view::style::{BAD, FAINT, GOOD, paint};
 use crate::view::width::{hanging, shown as shown_columns};
 
 /// How wide the names are, with the blanks behind them.
 const NAMES: usize = 11;
+/// How much of an agent's last words is shown, in characters.
+const REASON: usize = 300;
 /// How long the line with bars is at most.
 const BARS: usize = 60;
 
@@ -49,6 +51,9 @@ pub fn page(overview: &Overview, (reason, exit_code): (&str, u8), width: Option<
         "attempts",
         counted(overview.attempts(), &at_rest(&overview.endings)),
     );
+    if let Some(newest) = overview.failed_throughout() {
+        line("agent", paint(BAD, &failed(overview, newest)));
+    }
     if overview.spent.calls > 0 {
         line("cost", overview.spent.words());
     }
@@ -56,6 +61,19 @@ pub fn page(overview: &Overview, (reason, exit_code): (&str, u8), width: Option<
         line(if at == 0 { "next" } else { "" }, next);
     }
     page
+}
+
+/// Says that nothing came of any attempt, with the agent's last words and where the rest of them is.
+fn failed(overview: &Overview, newest: &Row) -> String {
+    let reason = newest.reason.as_deref().unwrap_or("it did not say why");
+    let mut words = format!(
+        "failed each time, so nothing was tried; the last time: {}",
+        cut(&clean_line(reason), REASON)
+    );
+    if let Some(log) = &overview.failed_log {
+        words.push_str(&format!("; log: {}", clean_line(log)));
+    }
+    words
 }
 
 fn winner_words(overview: &Overview, winner: Option<&Row>) -> String {
@@ -92,7 +110,13 @@ fn next_steps(overview: &Overview, winner: Option<&Row>) -> Vec<String> {
                 }
             });
         }
-        None => steps.push("`evolve search board --all` shows what was tried".to_owned()),
+        None => steps.push(match overview.failed_throughout() {
+            Some(newest) => format!(
+                "`evolve search show {}` shows what its agent was told and said",
+                newest.id
+            ),
+            None => "`evolve search board --all` shows what was tried".to_owned(),
+        }),
     }
     steps
 }

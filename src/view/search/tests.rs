@@ -196,6 +196,29 @@ next       `evolve search diff 1` shows what it changes
 }
 
 #[test]
+fn the_final_report_says_that_nothing_was_tried_where_the_agent_failed_each_time() {
+    let mut overview = samples::overview();
+    overview.best = 0;
+    for row in overview.rows.iter_mut().skip(1) {
+        row.ending = "agent failed";
+        row.reason = Some("ended with exit 1: no key".to_owned());
+    }
+    overview.failed_log = Some(".git/evolve/search/1/2/2-agent.log".to_owned());
+    let told = |overview: &Overview| plain(&ended::page(overview, ("plateau", 0), None));
+    let page = told(&overview);
+    let agent = "agent      failed each time, so nothing was tried; the last time: ended with exit 1: no key; log: .git/evolve/search/1/2/2-agent.log\n";
+    assert!(page.contains(agent), "{page}");
+    let next = "next       `evolve search show 2` shows what its agent was told and said\n";
+    assert!(page.contains(next), "{page}");
+    overview.rows[1].ending = "worse";
+    let page = told(&overview);
+    assert!(!page.contains("each time"), "{page}");
+    overview.rows.truncate(1);
+    let page = told(&overview);
+    assert!(!page.contains("each time"), "{page}");
+}
+
+#[test]
 fn one_attempt_is_told_with_why_how_it_was_measured_and_what_it_changes() {
     let overview = samples::overview();
     let sampled = [Sampled {
