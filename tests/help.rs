@@ -243,12 +243,21 @@ fn the_page_of_files_has_every_file_and_none_that_does_not_exist() {
 }
 
 #[test]
-fn who_asks_for_the_loop_by_a_name_is_told_that_it_has_none() {
+fn who_asks_for_the_loop_or_what_belongs_to_it_by_a_name_is_told_where_it_is() {
     let repo = TestRepo::empty();
     for word in ["run", "start"] {
         let said = repo.evolve(&[word]).expect(2).stderr;
         assert!(said.contains("`evolve` alone runs the loop"), "{said}");
         assert!(!said.contains("undo"), "{said}");
+    }
+    for (word, way) in [
+        ("sweep", "`evolve` alone runs the loop, which sweeps when"),
+        ("queue", "`evolve work list` lists the queue"),
+        ("goals", "`evolve validate` lists the goals"),
+        ("agents", "`evolve help agents`"),
+    ] {
+        let said = repo.evolve(&[word]).expect(2).stderr;
+        assert!(said.contains(way), "{word}: {said}");
     }
     let said = repo.evolve(&["und"]).expect(2).stderr;
     assert!(said.contains("undo"), "{said}");

@@ -156,18 +156,44 @@ fn readable(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// Words with which other programs do what this one does without any.
-const RUNNING: [&str; 6] = ["run", "loop", "start", "cycle", "go", "exec"];
+/// Words that people take for commands, with where to find what they mean by them.
+const NO_COMMANDS: [(&[&str], &str); 5] = [
+    (
+        &["run", "loop", "start", "cycle", "go", "exec"],
+        "`evolve` alone runs the loop",
+    ),
+    (
+        &["sweep"],
+        "`evolve` alone runs the loop, which sweeps when that is due and no goal fails",
+    ),
+    (
+        &["queue", "todo"],
+        "`evolve work list` lists the queue, `evolve work add TITLE` adds to it",
+    ),
+    (
+        &["goals", "goal", "checks", "check"],
+        "`evolve validate` lists the goals of GOALS.yaml, `evolve measure` runs their checks, `evolve help goals` explains them",
+    ),
+    (
+        &["agents", "agent"],
+        "`evolve doctor` says which agent would be called, `evolve help agents` how to choose one",
+    ),
+];
 
 /// Says more where the library would name a command that is like the word, and not like what is meant.
 fn in_our_words(error: clap::Error) -> clap::Error {
-    let word = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) if RUNNING.contains(&word.as_str()) => word,
-        _ => return with_nearest(error),
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return with_nearest(error);
+    };
+    let meant = NO_COMMANDS
+        .iter()
+        .find(|(words, _)| words.contains(&word.as_str()));
+    let Some((_, meant)) = meant else {
+        return with_nearest(error);
     };
     Arguments::command().error(
         ErrorKind::InvalidSubcommand,
-        format!("there is no command `{word}`: `evolve` alone runs the loop, `evolve --help` lists commands"),
+        format!("there is no command `{word}`: {meant}; `evolve --help` lists commands"),
     )
 }
 
