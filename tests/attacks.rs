@@ -235,7 +235,10 @@ fn forged(cycle: u64, result: &str) -> Value {
 pub fn lived_in() -> TestRepo {
     let repo = repository();
     repo.evolve(&["work", "add", "mine"]).expect(0);
-    repo.evolve(&["retry", "b"]).expect(0);
+    repo.write(
+        RETRIES,
+        "{\"format\":1,\"goal_id\":\"b\",\"after_cycle\":0,\"at\":\"2026-02-01T00:00:00Z\"}\n",
+    );
     repo.write(DATE, "2026-02-01\n");
     repo.cycle("echo learned >$EVOLVE_LESSONS; echo 1 >>b")
         .expect(0);

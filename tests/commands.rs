@@ -1075,12 +1075,26 @@ fn stop_and_its_ways_back_say_what_they_did() {
 #[test]
 fn retry_writes_a_line_that_its_schema_describes() {
     let repo = small();
+    repo.cycle("true").expect(0);
     assert_snapshot!(repo.answer(&["retry", "a"]), @"a may be worked on again; its earlier attempts no longer count");
     let line = document("retry", &repo.read(".agents/evolve/retries.jsonl"));
     assert_eq!(
         (&line["goal_id"], &line["after_cycle"]),
-        (&Value::from("a"), &Value::from(0))
+        (&Value::from("a"), &Value::from(1))
     );
+}
+
+#[test]
+fn retry_of_a_goal_that_was_not_tried_says_so_and_writes_nothing() {
+    let repo = small();
+    let nothing = "nothing to retry: no attempt at a counts, so it is worked on when it fails\n";
+    assert_eq!(repo.answer(&["retry", "a"]), nothing);
+    assert!(!repo.has(".agents/evolve/retries.jsonl"));
+    repo.cycle("true").expect(0);
+    repo.evolve(&["retry", "a"]).expect(0);
+    let written = repo.read(".agents/evolve/retries.jsonl");
+    assert_eq!(repo.answer(&["retry", "a"]), nothing);
+    assert_eq!(repo.read(".agents/evolve/retries.jsonl"), written);
 }
 
 #[test]

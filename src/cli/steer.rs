@@ -18,7 +18,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::ledger as names;
 use crate::model::record::{History, TakenBack};
 use crate::model::snapshot::FORMAT;
-use crate::model::strikes::Retry;
+use crate::model::strikes::{self, Retry};
 use crate::model::text;
 use crate::model::work::{
     self, Closed, Closing, LONGEST_TITLE, NewItem, Queue, Severity, State, WorkItem,
@@ -177,8 +177,10 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
 pub fn retry(global: &Global, id: &str) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let (goals, _) = goals_file(global, &repo)?.load()?;
-    find_goal(&goals, id)?;
-    let after_cycle = Ledger::look(&repo)?.history.next_cycle() - 1;
+    let goal = find_goal(&goals, id)?;
+    let ledger = Ledger::look(&repo)?;
+    let counts = strikes::has_attempts(goal, &ledger.history.records, &ledger.retries);
+    let after_cycle = ledger.history.next_cycle() - 1;
     let retry = Retry {
         format: FORMAT,
         goal_id: id.to_owned(),
@@ -187,11 +189,14 @@ pub fn retry(global: &Global, id: &str) -> Result<u8> {
         reason: None,
     };
     ledger::append(&repo, names::RETRIES, |_| {
-        ledger::line("retry", &retry).map(Some)
+        counts.then(|| ledger::line("retry", &retry)).transpose()
     })?;
-    global.tell(&format!(
-        "{id} may be worked on again; its earlier attempts no longer count\n"
-    ));
+    global.tell(&match counts {
+        true => format!("{id} may be worked on again; its earlier attempts no longer count\n"),
+        false => format!(
+            "nothing to retry: no attempt at {id} counts, so it is worked on when it fails\n"
+        ),
+    });
     Ok(0)
 }
 

@@ -115,6 +115,11 @@ pub fn standing(goal: &Goal, records: &[Record], retries: &[Retry]) -> Standing 
     }
 }
 
+/// Says whether attempts at a goal count, so that a retry would change something.
+pub fn has_attempts(goal: &Goal, records: &[Record], retries: &[Retry]) -> bool {
+    !attempts_that_count(goal, records, retries).is_empty()
+}
+
 /// Returns the attempts at a goal since it last passed, was defined anew or asked for again; oldest first.
 fn attempts_that_count<'a>(
     goal: &Goal,
