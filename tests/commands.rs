@@ -801,6 +801,35 @@ fn the_score_beside_a_cycle_at_work_says_whose_it_is() {
 }
 
 #[test]
+fn the_status_names_the_worst_goals_that_fail_and_those_that_wait_for_a_person() {
+    let failing = "abcdefg".chars().zip(3..).map(|(id, weight)| {
+        format!("  - {{id: {id}, description: d, check: test -e {id}, weight: {weight}}}\n")
+    });
+    let skipped = "  - {id: s, description: d, check: exit 77, weight: 10}\n";
+    let repo = TestRepo::with_goals(&(failing.collect::<String>() + skipped));
+    repo.cycle("echo no key >\"$EVOLVE_GIVE_UP\"").expect(0);
+    let page = repo.answer(&["status"]);
+    for row in [
+        "\nfailing    g, f, e, d, c and 2 more\n",
+        "\nskipped    s — `evolve measure` says why\n",
+        "\ndeclined   g: no key — `evolve retry g` allows another attempt\n",
+    ] {
+        assert!(page.contains(row), "{row}{page}");
+    }
+    let run = repo.evolve(&["status", "--json"]).expect(0);
+    let status = document("status", &run.stdout);
+    assert_eq!(
+        status["failing"],
+        json!(["g", "f", "e", "d", "c", "b", "a"])
+    );
+    assert_eq!(status["skipped"], json!(["s"]));
+    assert_eq!(
+        status["stuck"],
+        json!([{"goal_id": "g", "standing": "declined", "reason": "no key"}])
+    );
+}
+
+#[test]
 fn looking_works_beside_a_session_at_work() {
     let repo = small();
     let go = repo.outside().join("go");

@@ -21,9 +21,9 @@ use crate::model::ledger as names;
 use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
 use crate::model::search::lineage::Lineage;
-use crate::model::snapshot::FORMAT;
+use crate::model::select::{self, Stuck};
+use crate::model::snapshot::{CheckResult, FORMAT, Measurement};
 use crate::model::status::{Now, Running, Searching, Status};
-use crate::model::strikes::{self, Standing};
 use crate::model::told::Waiting;
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
@@ -40,18 +40,18 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     progress.ledger.foresee_waking(&repo, listed)?;
     let ledger = &progress.ledger;
     let head = repo.head()?;
+    let stuck = |goal| Stuck::of(goal, &ledger.history.records, &ledger.retries);
+    let stuck: Vec<Stuck> = listed.iter().filter_map(stuck).collect();
     let standing = |wanted: &str| -> Vec<String> {
-        listed
-            .iter()
-            .filter(|goal| {
-                match strikes::standing(goal, &ledger.history.records, &ledger.retries) {
-                    Standing::Open => false,
-                    Standing::Struck(_) => wanted == "struck",
-                    Standing::Declined(_) => wanted == "declined",
-                }
-            })
-            .map(|goal| goal.id.clone())
-            .collect()
+        let those = stuck.iter().filter(|one| one.standing == wanted);
+        those.map(|one| one.goal_id.clone()).collect()
+    };
+    let newest = progress.newest.as_ref();
+    // What is no goal any more needs nobody.
+    let is_goal = |id: &String| listed.is_empty() || listed.iter().any(|goal| goal.id == *id);
+    let ids = |measured: Vec<&Measurement>| -> Vec<String> {
+        let ids = measured.into_iter().map(|one| one.id.clone());
+        ids.filter(is_goal).collect()
     };
     let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
@@ -91,16 +91,18 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .newest()
             .filter(|record| is_valid(record))
             .cloned(),
-        score: progress.newest.as_ref().map(|snapshot| snapshot.score),
-        goals_passing: progress
-            .newest
-            .as_ref()
-            .map(|snapshot| snapshot.goals_passing),
+        score: newest.map(|snapshot| snapshot.score),
+        goals_passing: newest.map(|snapshot| snapshot.goals_passing),
+        failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
+        skipped: ids(newest.map_or_else(Vec::new, |snapshot| {
+            snapshot.with(CheckResult::Skip).collect()
+        })),
         baseline_score: ledger
             .snapshot(&repo, names::BASELINE)
             .map(|snapshot| snapshot.score),
         struck: standing("struck"),
         declined: standing("declined"),
+        stuck,
         queue: ledger.queue.counts(&repo.name(), &TakenBack::of(&records)),
         problems: ledger.problems(),
     };

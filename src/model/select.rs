@@ -1,6 +1,8 @@
 //! Which goal or work item is next, and why. Pure.
 
-use crate::model::goals::Goals;
+use serde::Serialize;
+
+use crate::model::goals::{Goal, Goals};
 use crate::model::record::Record;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::strikes::{self, Retry, Standing};
@@ -38,7 +40,7 @@ pub struct Selection {
 }
 
 /// A failing goal that no agent is asked for again, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stuck {
     /// The goal's id.
     pub goal_id: String,
@@ -89,13 +91,10 @@ pub fn select(seen: &Seen<'_>) -> Choice {
             continue;
         };
         others_failing -= 1;
-        match strikes::standing(goal, seen.records, seen.retries) {
-            Standing::Open => {
+        match Stuck::of(goal, seen.records, seen.retries) {
+            Some(one) => stuck.push(one),
+            None => {
                 return Choice::Work(goal_selection(seen, measurement, &stuck, others_failing));
-            }
-            Standing::Struck(reason) => stuck.push(stuck_goal(goal.id.clone(), "struck", reason)),
-            Standing::Declined(reason) => {
-                stuck.push(stuck_goal(goal.id.clone(), "declined", reason))
             }
         }
     }
@@ -129,11 +128,19 @@ pub fn failing_goals(snapshot: &Snapshot) -> Vec<&Measurement> {
     failing
 }
 
-fn stuck_goal(goal_id: String, standing: &'static str, reason: String) -> Stuck {
-    Stuck {
-        goal_id,
-        standing,
-        reason,
+impl Stuck {
+    /// Returns how it stands with a goal that no agent is asked for again; none if it may be worked on.
+    pub fn of(goal: &Goal, records: &[Record], retries: &[Retry]) -> Option<Stuck> {
+        let (standing, reason) = match strikes::standing(goal, records, retries) {
+            Standing::Open => return None,
+            Standing::Struck(reason) => ("struck", reason),
+            Standing::Declined(reason) => ("declined", reason),
+        };
+        Some(Stuck {
+            goal_id: goal.id.clone(),
+            standing,
+            reason,
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
+use crate::model::select::Stuck;
 use crate::model::told::Waiting;
 use crate::model::work::Counts;
 
@@ -49,12 +50,18 @@ pub struct Status {
     pub score: Option<f64>,
     /// How many goals pass in what is in the repository.
     pub goals_passing: Option<usize>,
+    /// The goals that fail in it, the heaviest first.
+    pub failing: Vec<String>,
+    /// The goals that could not be measured in it.
+    pub skipped: Vec<String>,
     /// The score of the baseline.
     pub baseline_score: Option<f64>,
     /// Goals that were struck.
     pub struck: Vec<String>,
     /// Goals whose agent gave up.
     pub declined: Vec<String>,
+    /// Both, with the reason of each.
+    pub stuck: Vec<Stuck>,
     /// How much work is queued.
     pub queue: Counts,
     /// What is wrong with the ledger's files.

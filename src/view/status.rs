@@ -2,8 +2,9 @@
 
 use crate::model::record::Record;
 use crate::model::sandbox::Available;
+use crate::model::select::Stuck;
 use crate::model::status::{Now, Searching, Status};
-use crate::model::text::{clean_line, cut, number, passing, shell_word};
+use crate::model::text::{clean_line, cut, number, passing, shell_word, some_of};
 use crate::model::told::Waiting;
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 use crate::view::width::hanging;
@@ -61,6 +62,12 @@ fn at_work(now: &Now) -> String {
 /// How much of a reason is shown, in characters.
 const REASON: usize = 500;
 
+/// How much of one is shown where several stand together, in characters.
+const SHORT_REASON: usize = 120;
+
+/// How many goals are named, the worst first.
+const NAMED: usize = 5;
+
 /// How wide the names are, with the blanks behind them.
 const NAMES: usize = 11;
 
@@ -79,6 +86,7 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
     rows.push(("sandboxes", sandboxes.join("; ")));
     rows.extend(in_the_way(status));
     rows.push(("score", score(status) + &scored(status)));
+    rows.extend(unmet(status));
     rows.push(("cycles", status.cycles.to_string()));
     let newest = status.newest.as_ref();
     rows.extend(newest.map(|newest| ("newest", what_became(newest))));
@@ -165,16 +173,38 @@ fn what_became(record: &Record) -> String {
     format!("cycle {}, {goal}: {result}{reason}", record.cycle)
 }
 
-/// Names the goals that no cycle works on any more.
+/// Names the goals that did not pass when they were measured last, the worst of them.
+fn unmet(status: &Status) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    if !status.failing.is_empty() {
+        let ids = clean_line(&some_of(&status.failing, NAMED));
+        rows.push(("failing", paint(BAD, &ids)));
+    }
+    if !status.skipped.is_empty() {
+        let ids = clean_line(&some_of(&status.skipped, NAMED));
+        let words = format!("{ids} — `evolve measure` says why");
+        rows.push(("skipped", paint(ODD, &words)));
+    }
+    rows
+}
+
+/// Names the goals that no cycle works on any more, each with the reason.
 fn passed_over(status: &Status) -> Vec<(&'static str, String)> {
-    let all = [("struck", &status.struck), ("declined", &status.declined)];
-    let some = all.into_iter().filter(|(_, goals)| !goals.is_empty());
-    let told = some.map(|(name, goals)| {
-        let ids = clean_line(&goals.join(", "));
-        let words = format!("{ids} — `evolve retry ID` allows another attempt");
-        (name, paint(ODD, &words))
-    });
-    told.collect()
+    let mut rows = Vec::new();
+    for name in ["struck", "declined"] {
+        let those = status.stuck.iter().filter(|one| one.standing == name);
+        let those: Vec<&Stuck> = those.collect();
+        rows.extend(those.iter().take(NAMED).map(|one| {
+            let reason = cut(&clean_line(&one.reason), SHORT_REASON).to_string();
+            let id = clean_line(&one.goal_id);
+            let words = format!("{id}: {reason} — `evolve retry {id}` allows another attempt");
+            (name, paint(ODD, &words))
+        }));
+        if let Some(more) = those.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            rows.push((name, paint(ODD, &format!("and {more} more"))));
+        }
+    }
+    rows
 }
 
 /// Returns how a command is told of a goals file: not at all of the one that is meant anyway.
