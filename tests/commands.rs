@@ -647,6 +647,22 @@ fn a_configuration_with_mistakes_is_refused_with_their_places() {
 }
 
 #[test]
+fn the_status_is_told_beside_a_configuration_with_mistakes_and_names_them() {
+    let repo = small();
+    let config = repo.home().join(".config/evolve/config.yaml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "agnet: x\njobs: many\n").unwrap();
+    let page = repo.answer(&["status"]);
+    let problem = "\nproblem    a run would be refused: [home]/.config/evolve/config.yaml:1:1: unknown key \"agnet\", and 1 more\n";
+    assert!(page.contains(problem), "{page}");
+    assert!(page.contains("\ngoals      2\n"), "{page}");
+    let run = repo.evolve(&["status", "--json"]).expect(0);
+    let status = document("status", &run.stdout);
+    let problem = status["problems"][0].as_str().unwrap();
+    assert!(problem.contains("config.yaml:1:1"), "{problem}");
+}
+
+#[test]
 fn a_limit_on_the_command_line_beats_the_files() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4), ("c", 3)]);
     let goals = repo.read("GOALS.yaml");

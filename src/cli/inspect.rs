@@ -16,7 +16,7 @@ use crate::effects::search::store::Store;
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::model::exact;
-use crate::model::goals::{Goals, Where, nearest};
+use crate::model::goals::{Goals, Settings, Where, nearest};
 use crate::model::ledger as names;
 use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
@@ -59,6 +59,11 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let told = told.and_then(|holder| sandbox::told(&repo.private, holder.pid));
     let waiting = told.as_ref().and_then(|told| told.waiting.clone());
     let records = whole_history()?.records;
+    // What is wrong with it ends a run; where things stand can be told all the same.
+    let (user, unread) = match user_config() {
+        Ok(user) => (Some(user), None),
+        Err(error) => (None, Some(error)),
+    };
     let document = Status {
         format: FORMAT,
         repository: repo.root.display().to_string(),
@@ -75,7 +80,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|journal| journal.cycle),
         protections: match told {
             Some(told) => told.protections,
-            None => protections(&repo, goals.as_ref())?,
+            None => protections(&repo, (goals.as_ref(), user.as_ref())),
         },
         sandboxes: sandbox::available(),
         session: session.map(|holder| running(holder, waiting)),
@@ -104,7 +109,11 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         declined: standing("declined"),
         stuck,
         queue: ledger.queue.counts(&repo.name(), &TakenBack::of(&records)),
-        problems: ledger.problems(),
+        problems: ledger
+            .problems()
+            .into_iter()
+            .chain(unread.as_ref().map(unread_words))
+            .collect(),
     };
     match as_json {
         true => print_document("status", &document)?,
@@ -144,12 +153,24 @@ fn searching(repo: &Repo) -> Option<Searching> {
     })
 }
 
-/// Returns what protects whom in a session that would be started now.
-fn protections(repo: &Repo, goals: Option<&Goals>) -> Result<Protections> {
-    let user = user_config()?;
+/// Says on one line what is wrong with the user's configuration: the first of it, and how much more there is.
+fn unread_words(error: &Error) -> String {
+    let first = error.message.lines().next().unwrap_or_default();
+    let more = match error.spots.len() {
+        0 | 1 => String::new(),
+        all => format!(", and {} more", all - 1),
+    };
+    format!("a run would be refused: {first}{more}")
+}
+
+/// Returns what protects whom in a session that would be started now. One that would not begin because the user's configuration
+/// cannot be read is told of as if there were none.
+fn protections(repo: &Repo, (goals, user): (Option<&Goals>, Option<&Settings>)) -> Protections {
+    let nothing = Settings::default();
+    let user = user.unwrap_or(&nothing);
     let file = goals.map(|goals| &goals.settings);
     let wish = file.map(|file| file.sandbox.clone().or(&user.sandbox));
-    let wish = wish.unwrap_or(user.sandbox);
+    let wish = wish.unwrap_or_else(|| user.sandbox.clone());
     let isolate = file.and_then(|file| file.isolate).or(user.isolate);
     // A run would end with this error; where things stand can be told all the same.
     let chosen = Sandbox::choose(&wish, &repo.ground());
@@ -160,11 +181,11 @@ fn protections(repo: &Repo, goals: Option<&Goals>) -> Result<Protections> {
             ..Sandbox::none(&wish).protections
         },
     };
-    Ok(Protections {
+    Protections {
         isolated: isolate.unwrap_or_default(),
         clean: file.is_some_and(|file| file.measure == Where::Clean),
         ..protections
-    })
+    }
 }
 
 /// Prints the queue.
