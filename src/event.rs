@@ -14,6 +14,21 @@ use crate::model::snapshot::Measurement;
 use crate::model::usage::Spent;
 use crate::model::{mask, text};
 
+/// How a run would work on what a dry run selected.
+#[derive(Clone, Debug, Serialize)]
+pub struct Planned {
+    /// The goal's weight; none for a work item.
+    pub weight: Option<u8>,
+    /// What is wanted.
+    pub description: Option<String>,
+    /// The goal's check; none for a work item.
+    pub check: Option<String>,
+    /// The agent that would be called; none if there is none.
+    pub agent: Option<String>,
+    /// Why there is none.
+    pub no_agent: Option<String>,
+}
+
 /// One thing that happened in a session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -103,6 +118,9 @@ pub enum Event {
         goal_id: String,
         /// Why this one.
         reason: String,
+        /// How it would be worked on, where nobody does: in a dry run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        planned: Option<Box<Planned>>,
     },
     /// The agent was started.
     AgentStarted {

@@ -426,14 +426,34 @@ fn a_whole_run_is_told_in_events_and_nothing_else_reaches_stdout() {
 }
 
 #[test]
-fn a_dry_run_and_an_early_ending_are_events_too() {
+fn a_dry_run_tells_what_fails_and_what_would_be_done_and_an_early_ending_is_an_event_too() {
     let repo = small();
+    let told = events(&repo.evolve(&["--dry-run", "--json"]).expect(0).stdout);
     assert_eq!(
-        kinds(&events(
-            &repo.evolve(&["--dry-run", "--json"]).expect(0).stdout
-        )),
-        ["selected"]
+        kinds(&told),
+        [
+            "check-finished",
+            "check-finished",
+            "measure-finished",
+            "selected"
+        ]
     );
+    assert_eq!(told[2]["failing"], json!(["a"]));
+    let planned = &told[3]["planned"];
+    assert_eq!(
+        planned["no_agent"],
+        "no agent is configured and none is installed"
+    );
+    assert_eq!(planned["agent"], Value::Null);
+    let told = repo.run(&["--dry-run", "--json"]).expect(0);
+    let told = events(&told.stdout);
+    let planned = &told[3]["planned"];
+    assert_eq!(
+        (&planned["weight"], &planned["check"]),
+        (&json!(5), &json!("test -e a"))
+    );
+    let agent = planned["agent"].as_str().unwrap();
+    assert!(agent.contains("agent"), "{agent}");
     repo.evolve(&["stop"]).expect(0);
     assert_eq!(
         kinds(&events(

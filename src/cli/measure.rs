@@ -25,14 +25,14 @@ use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
-use crate::event::{Event, Events};
+use crate::event::{Event, Events, Planned};
 use crate::model::goals::{Goal, Goals, Settings, longest_id, nearest_id};
 use crate::model::ledger as names;
 use crate::model::mask;
 use crate::model::sandbox::Mode;
 use crate::model::schema;
 use crate::model::select::{self, Choice, Seen, Task};
-use crate::model::snapshot::Snapshot;
+use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::{self, Part};
 use crate::model::text;
 use crate::session::Progress;
@@ -304,26 +304,26 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     });
     let queue = &progress.ledger.queue;
     let sweep = sweep_note(&repo, &goals, (&choice, &progress.ledger))?;
+    // That of a session at work is not settled yet.
+    let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
+    let unsettled = JournalFile::of(&repo.own_places())
+        .look()?
+        .filter(|journal| journal.is_unsettled() && !is_at_work)
+        .map(|journal| {
+            format!(
+                "cycle {} of a session that died is unsettled; a run would undo it first, and tells what you changed here since from it",
+                journal.cycle
+            )
+        });
+    let agent = match &choice {
+        Choice::Work(_) => Some(start::agent(&goals, run, &repo.root)),
+        Choice::Nothing | Choice::HumanNeeded(_) => None,
+    };
     if run.json {
-        let event = match &choice {
-            Choice::Work(selection) => Event::Selected {
-                goal_id: selection.task.goal_id(),
-                reason: selection.reason.clone(),
-            },
-            Choice::Nothing => Event::Note {
-                message: "nothing to do".to_owned(),
-            },
-            Choice::HumanNeeded(stuck) => {
-                let ids: Vec<_> = stuck.iter().map(|stuck| stuck.goal_id.as_str()).collect();
-                Event::Note {
-                    message: format!("a human is needed: {}", ids.join(", ")),
-                }
-            }
-        };
-        print_event(&event);
-        if let Some(message) = sweep {
-            print_event(&Event::Note { message });
-        }
+        measured_events(&snapshot).iter().for_each(print_event);
+        print_event(&choice_event(&choice, &goals, agent));
+        let notes = sweep.into_iter().chain(unsettled);
+        notes.for_each(|message| print_event(&Event::Note { message }));
         return Ok(0);
     }
     let width = width::of_terminal();
@@ -331,24 +331,15 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     global.say(&tables::measure_table(&snapshot, all.len(), width));
     let idle = select::nothing_to_do(queue, &repository);
     say(&format!("\n{}", planned(&choice, &goals, &idle)));
-    if let Choice::Work(_) = &choice {
-        let agent = start::agent(&goals, run, &repo.root);
+    if let Some(agent) = agent {
         let words = agent.unwrap_or_else(|why| format!("{why}; `evolve doctor` looks closer"));
         say(&format!("  agent:       {words}\n"));
     }
     if let Some(note) = sweep {
         say(&format!("{note}\n"));
     }
-    // That of a session at work is not settled yet.
-    let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
-    if let Some(journal) = JournalFile::of(&repo.own_places())
-        .look()?
-        .filter(|journal| journal.is_unsettled() && !is_at_work)
-    {
-        say(&format!(
-            "cycle {} of a session that died is unsettled; a run would undo it first, and tells what you changed here since from it\n",
-            journal.cycle
-        ));
+    if let Some(note) = unsettled {
+        say(&format!("{note}\n"));
     }
     let (open, set_aside) = (queue.open(&repository), queue.set_aside(&repository));
     if !open.is_empty() || !set_aside.is_empty() {
@@ -388,6 +379,66 @@ fn sweep_parts(goals: &Goals) -> Result<Vec<Part>> {
         goals.settings.sweep.as_deref(),
         of_user.as_deref(),
     ))
+}
+
+/// Returns what tells of a measurement that is over: each goal, and all of them.
+fn measured_events(snapshot: &Snapshot) -> Vec<Event> {
+    let each = snapshot.goals.iter().map(|goal| Event::CheckFinished {
+        measurement: goal.clone(),
+    });
+    let ids = |result| {
+        let those = snapshot.with(result);
+        those.map(|goal| goal.id.clone()).collect()
+    };
+    let all = Event::MeasureFinished {
+        score: snapshot.score,
+        goals_passing: snapshot.goals_passing,
+        goals_total: snapshot.goals_total,
+        failing: ids(CheckResult::Fail),
+        skipped: ids(CheckResult::Skip),
+        purpose: EACH_TOLD,
+    };
+    each.chain([all]).collect()
+}
+
+/// Returns what tells what a run would work on, and with which agent.
+fn choice_event(choice: &Choice, goals: &Goals, agent: Option<Result<String, String>>) -> Event {
+    let selection = match choice {
+        Choice::Work(selection) => selection,
+        Choice::Nothing => {
+            let message = "nothing to do".to_owned();
+            return Event::Note { message };
+        }
+        Choice::HumanNeeded(stuck) => {
+            let ids: Vec<_> = stuck.iter().map(|stuck| stuck.goal_id.as_str()).collect();
+            let message = format!("a human is needed: {}", ids.join(", "));
+            return Event::Note { message };
+        }
+    };
+    let goal = match &selection.task {
+        Task::Goal(id) => goals.find(id),
+        Task::Item(_) => None,
+    };
+    let of_item = match &selection.task {
+        Task::Goal(_) => None,
+        Task::Item(item) => item.description.clone(),
+    };
+    let (agent, no_agent) = match agent {
+        Some(Ok(agent)) => (Some(agent), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    Event::Selected {
+        goal_id: selection.task.goal_id(),
+        reason: selection.reason.clone(),
+        planned: Some(Box::new(Planned {
+            weight: goal.map(|goal| goal.weight),
+            description: goal.map(|goal| goal.description.clone()).or(of_item),
+            check: goal.map(|goal| goal.check.clone()),
+            agent,
+            no_agent,
+        })),
+    }
 }
 
 fn print_event(event: &Event) {

@@ -301,6 +301,7 @@ pub async fn choose(
         session.events.send(Event::Selected {
             goal_id: selection.task.goal_id(),
             reason: selection.reason.clone(),
+            planned: None,
         });
     }
     Ok((choice, before))
@@ -316,6 +317,7 @@ fn given(session: &Session, errand: &Errand) -> Selection {
     session.events.send(Event::Selected {
         goal_id: selection.task.goal_id(),
         reason: selection.reason.clone(),
+        planned: None,
     });
     selection
 }

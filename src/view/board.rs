@@ -127,7 +127,9 @@ impl Board {
                 self.cycle = Some((*cycle, String::new()));
                 self.is_headed = false;
             }
-            Event::Selected { goal_id, reason } => {
+            Event::Selected {
+                goal_id, reason, ..
+            } => {
                 if let Some((_, what)) = &mut self.cycle {
                     *what = clean_line(&format!("{goal_id}: {reason}"));
                 }

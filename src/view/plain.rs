@@ -228,7 +228,9 @@ impl Story {
             Event::SweepStarted { with } if self.tells_of(Step::Beginning) => {
                 vec![format!("sweep: {}", clean_line(with))]
             }
-            Event::Selected { goal_id, reason } => {
+            Event::Selected {
+                goal_id, reason, ..
+            } => {
                 let heading = heading(&clean_line(goal_id), Some(&clean_line(reason)));
                 self.head(heading)
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::event::Event;
+use crate::event::{Event, Planned};
 use crate::model::goals::Limits;
 use crate::model::record::{AgentReport, CycleResult, Record};
 use crate::model::sandbox::Protections;
@@ -136,6 +136,13 @@ pub fn events() -> Vec<Event> {
         Event::Selected {
             goal_id: "tests-pass".to_owned(),
             reason: "heaviest failing goal (weight 9)".to_owned(),
+            planned: Some(Box::new(Planned {
+                weight: Some(9),
+                description: Some("All tests pass".to_owned()),
+                check: Some("cargo test".to_owned()),
+                agent: None,
+                no_agent: Some("claude is missing".to_owned()),
+            })),
         },
         Event::AgentStarted {
             name: "claude".to_owned(),
