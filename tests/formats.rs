@@ -243,6 +243,19 @@ fn the_example_and_this_projects_own_goals_are_valid() {
 }
 
 #[test]
+fn the_example_runs_as_it_is_where_another_agent_is_named() {
+    let repo = TestRepo::empty();
+    let example = fs::read_to_string(root().join("GOALS.example.yaml")).unwrap();
+    repo.write("GOALS.yaml", &example);
+    repo.write("words", "blanks at the end  \n");
+    repo.commit_all("first");
+    repo.agent_does(&["echo none >words"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("goal_id"), ["whitespace-clean"]);
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
 fn the_built_in_agents_are_written_as_users_write_theirs() {
     let text = fs::read_to_string(root().join("src/model/agent/presets.yaml")).unwrap();
     let agents: Value = serde_yaml::from_str(&text).unwrap();
