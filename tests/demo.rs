@@ -114,6 +114,16 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       evolve report --open  one page about all of it, in the browser
       cat .agents/evolve/session-summary.md
     "#);
+    // The README shows the same of a process that has a number like any other.
+    let (_, shown) = include_str!("../README.md")
+        .split_once("$ evolve demo\n")
+        .unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert!(shown.contains(&format!("Z-{:x} ", 6543)), "{shown}");
+    assert_eq!(
+        redacted(shown).replace("/tmp/evolve-demo-6543", "[folder]"),
+        redacted(&run.stdout).replace(&folder, "[folder]")
+    );
     let log = git(&sealed, &root, &["log", "--reverse", "--format=%an: %s"]);
     assert_snapshot!(redacted(&log), @r#"
     Demo: calc: first version
