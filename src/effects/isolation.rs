@@ -12,7 +12,7 @@ use crate::effects::keep;
 use crate::effects::modes;
 use crate::effects::quarantine::{self, Quarantine};
 use crate::effects::repo::Repo;
-use crate::effects::slot::{Ignored, Slot, lfs};
+use crate::effects::slot::{Base, Ignored, Slot, lfs};
 use crate::effects::workspace::{Edited, Settled, Start, Stock, Workspace};
 use crate::effects::{mirror, pipes, program};
 use crate::error::{Error, Result};
@@ -74,8 +74,11 @@ impl Isolation {
         // Whatever becomes of the branch: what the slot borrows from stays in the user's repository.
         self.user
             .set_ref(BORROWED, commit, "evolve: what a slot is on")?;
-        let place = (self.branch.as_str(), commit);
-        self.slot.renew(&self.user, place, Ignored::Stay)
+        let base = Base {
+            branch: &self.branch,
+            commit,
+        };
+        self.slot.renew(&self.user, base, Ignored::Stay)
     }
 
     /// Returns an error if there is no slot any more: somebody removed it, or put a link in its place, and the work of this cycle is
@@ -211,8 +214,11 @@ impl Isolation {
     }
 
     fn remake(&self, start: &Start) -> Result<Repo> {
-        let place = (start.branch.as_str(), start.commit.as_str());
-        self.slot.remake_git_dir(&self.user, place)
+        let base = Base {
+            branch: &start.branch,
+            commit: &start.commit,
+        };
+        self.slot.remake_git_dir(&self.user, base)
     }
 
     /// Copies the agent's commits into the user's repository, each object checked on its way.

@@ -34,6 +34,15 @@ pub use prepare::{Preparation, Prepared};
 /// The most bytes of a small file of the user's git directory that are taken over.
 const READ_LIMIT: u64 = 64 << 20;
 
+/// What a slot is put on.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<'a> {
+    /// The branch (`refs/heads/…`).
+    pub branch: &'a str,
+    /// Its commit.
+    pub commit: &'a str,
+}
+
 /// A place where an agent works or checks run.
 #[derive(Clone, Debug)]
 pub struct Slot {
@@ -122,28 +131,18 @@ impl Slot {
 
     /// Puts the slot on a commit of the user's repository, on a branch of the same name, with a clean tree and a git directory
     /// made anew. Files that are as the commit has them are not touched, so that builds need not start over.
-    pub fn renew(
-        &self,
-        user: &Repo,
-        (branch, commit): (&str, &str),
-        ignored: Ignored,
-    ) -> Result<Repo> {
-        let first = self.try_to_renew(user, (branch, commit), ignored);
+    pub fn renew(&self, user: &Repo, base: Base<'_>, ignored: Ignored) -> Result<Repo> {
+        let first = self.try_to_renew(user, base, ignored);
         first.or_else(|cause| {
             tracing::debug!("{} is made from nothing: {cause}", self.root.display());
             self.remove()?;
-            self.try_to_renew(user, (branch, commit), ignored)
+            self.try_to_renew(user, base, ignored)
         })
     }
 
-    fn try_to_renew(
-        &self,
-        user: &Repo,
-        (branch, commit): (&str, &str),
-        ignored: Ignored,
-    ) -> Result<Repo> {
-        let repo = self.remake_git_dir(user, (branch, commit))?;
-        checkout::check_out(&repo, user, commit)?;
+    fn try_to_renew(&self, user: &Repo, base: Base<'_>, ignored: Ignored) -> Result<Repo> {
+        let repo = self.remake_git_dir(user, base)?;
+        checkout::check_out(&repo, user, base.commit)?;
         let what = match ignored {
             Ignored::Stay => "-ffdq",
             Ignored::Go => "-ffdxq",
@@ -158,7 +157,7 @@ impl Slot {
     }
 
     /// Makes the git directory anew, on a commit; the files stay as they are.
-    pub fn remake_git_dir(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+    pub fn remake_git_dir(&self, user: &Repo, base: Base<'_>) -> Result<Repo> {
         if !self.is_in_place() {
             self.remove()?;
             fs::create_dir_all(&self.root)
@@ -166,12 +165,12 @@ impl Slot {
         }
         let git_dir = self.root.join(".git");
         remove_all(&git_dir)?;
-        settings::write_git_dir(&git_dir, user, (branch, commit))?;
+        settings::write_git_dir(&git_dir, user, base)?;
         self.write_settings(user)?;
         let git = user.git.elsewhere(&self.root);
-        git.run(&["read-tree", commit])?;
+        git.run(&["read-tree", base.commit])?;
         // They are run to see what has changed.
-        checkout::write_programs(&git, &checkout::programs_of_filters(user, commit)?)?;
+        checkout::write_programs(&git, &checkout::programs_of_filters(user, base.commit)?)?;
         // It fails where a file differs from the index, which is no failure here.
         let _ = git.run(&["update-index", "-q", "--refresh"]);
         Repo::open_slot(&self.root, user)

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::{Cut, Session, Unready};
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Fence, Ground, Profile};
-use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
+use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
 use crate::error::Error;
 use crate::event::Event;
@@ -104,14 +104,21 @@ impl Session {
             Where::Clean => {
                 commit = self.with_own_files_of_start(cycle, commit)?;
                 slot.remove()?;
-                slot.renew(home, (&branch, &commit), Ignored::Go)?;
+                let base = Base {
+                    branch: &branch,
+                    commit: &commit,
+                };
+                slot.renew(home, base, Ignored::Go)?;
                 let ground = Ground::of_slot(&slot.root);
                 self.measurer
                     .at(&slot.root, self.sandbox.fence(Profile::Checks, &ground)?)
             }
         };
-        self.make_ready(&slot, (&branch, &commit), &measurer.fence)
-            .await?;
+        let base = Base {
+            branch: &branch,
+            commit: &commit,
+        };
+        self.make_ready(&slot, base, &measurer.fence).await?;
         Ok(measurer)
     }
 
@@ -133,17 +140,12 @@ impl Session {
 
     /// Makes a slot on a commit ready with the user's command, unless it is. What somebody left there may be in the command's
     /// way: before the command is blamed, such a slot is made anew.
-    async fn make_ready(
-        &self,
-        slot: &Slot,
-        (branch, commit): (&str, &str),
-        fence: &Fence,
-    ) -> Result<(), Cut> {
+    async fn make_ready(&self, slot: &Slot, base: Base<'_>, fence: &Fence) -> Result<(), Cut> {
         let home = self.home();
         let log = self.logs().join("prepare.log");
         let preparation = Preparation {
             user: home,
-            place: (branch, commit),
+            base,
             supervisor: &self.measurer.supervisor,
             fence,
             log: Some(&log),
@@ -157,7 +159,7 @@ impl Session {
             self.events
                 .note(format!("the copy is made anew, it was used before: {why}"));
             slot.remove()?;
-            slot.renew(home, (branch, commit), Ignored::Go)?;
+            slot.renew(home, base, Ignored::Go)?;
             slot.note_use()?;
             prepared = slot.prepare(&preparation).await?;
         }

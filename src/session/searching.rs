@@ -11,7 +11,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::effects::search::sample::Sampler;
 use crate::effects::search::store::Store;
-use crate::effects::slot::{Preparation, Prepared, Slot, Written};
+use crate::effects::slot::{Base, Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -104,12 +104,16 @@ impl Site {
         commit: &str,
     ) -> Result<Slot, Cut> {
         let slot = self.known_slot(place, more)?;
-        let repo = slot.go_to(&self.user, (&self.request.branch, commit))?;
+        let base = Base {
+            branch: &self.request.branch,
+            commit,
+        };
+        let repo = slot.go_to(&self.user, base)?;
         let log = self.logs().join(format!("prepare-{}.log", name(place)));
         let ground = Ground::of_slot(&slot.root);
         let how = Preparation {
             user: &self.user,
-            place: (&self.request.branch, commit),
+            base,
             supervisor: &self.supervisor,
             fence: &self.sandbox.fence(Profile::Checks, &ground)?,
             log: Some(&log),
@@ -120,7 +124,7 @@ impl Site {
             Err(cause) if !cause.is_halt() => {
                 tracing::debug!("{}: {cause}", slot.root.display());
                 slot.remove()?;
-                let repo = slot.go_to(&self.user, (&self.request.branch, commit))?;
+                let repo = slot.go_to(&self.user, base)?;
                 slot.make_clean(&repo, &how).await?
             }
             prepared => prepared?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Recorded;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
-use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
+use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::stop::Halt;
 use crate::error::Result;
 use crate::model::audit::{self, Disagreement};
@@ -53,11 +53,14 @@ pub async fn remeasure(
         written: slot.written.clone(),
         is_led: false,
     };
-    let place = ("refs/heads/audit", recorded.commit.as_str());
-    slot.renew(repo, place, Ignored::Go)?;
+    let base = Base {
+        branch: "refs/heads/audit",
+        commit: &recorded.commit,
+    };
+    slot.renew(repo, base, Ignored::Go)?;
     let preparation = Preparation {
         user: repo,
-        place,
+        base,
         supervisor: &measurer.supervisor,
         fence: &measurer.fence,
         log: None,

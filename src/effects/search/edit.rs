@@ -11,7 +11,7 @@ use crate::effects::files::{self, is_within};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
-use crate::effects::slot::{Slot, lfs};
+use crate::effects::slot::{Base, Slot, lfs};
 use crate::effects::workspace::is_outside;
 use crate::error::{Error, Result};
 use crate::model::search::editable::Editable;
@@ -32,19 +32,14 @@ pub struct Found {
     pub subject: Option<String>,
 }
 
-/// Takes over what an agent left in a slot that was put on `commit`.
-pub fn take_over(
-    user: &Repo,
-    slot: &Slot,
-    (branch, commit): (&str, &str),
-    editable: &Editable,
-) -> Result<Found> {
+/// Takes over what an agent left in a slot that was put on `base`.
+pub fn take_over(user: &Repo, slot: &Slot, base: Base<'_>, editable: &Editable) -> Result<Found> {
     slot.open_folders();
     let subject = own_subject(user, slot);
     // Git would wait for who writes to a pipe.
     let mut quarantine = Quarantine::of(&user.private, "search", 0);
     pipes::clear((&slot.root, &user.plain), &mut |_| {}, &mut quarantine)?;
-    let (repo, touched) = stock(user, slot, (branch, commit))?;
+    let (repo, touched) = stock(user, slot, base)?;
     let modules = repo.tracked_folders()?.modules;
     let mut changed = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
@@ -85,7 +80,7 @@ pub fn take_over(
     }
     lfs::take_over(user, &repo)?;
     left_out.extend(displacing(&mut entries, &left_out, &modules));
-    let parent = user.tree_of(commit)?;
+    let parent = user.tree_of(base.commit)?;
     let changed = entries.iter().map(|(path, _)| shown(path)).collect();
     let tree = match entries.is_empty() {
         true => parent,
@@ -129,18 +124,14 @@ fn displacing(
 
 /// Opens the slot's repository, and lists the paths that differ from the commit. What is kept of the slot beside it may be
 /// broken: then all files are looked into.
-fn stock(
-    user: &Repo,
-    slot: &Slot,
-    (branch, commit): (&str, &str),
-) -> Result<(Repo, BTreeSet<Vec<u8>>)> {
+fn stock(user: &Repo, slot: &Slot, base: Base<'_>) -> Result<(Repo, BTreeSet<Vec<u8>>)> {
     let listed = |repo: Repo| touched(&repo).map(|touched| (repo, touched));
-    let first = slot.with_git_dir_anew(user, (branch, commit));
+    let first = slot.with_git_dir_anew(user, base);
     first
         .and_then(listed)
         .or_else(|cause| match cause.is_halt() {
             true => Err(cause),
-            false => slot.remake_git_dir(user, (branch, commit)).and_then(listed),
+            false => slot.remake_git_dir(user, base).and_then(listed),
         })
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::Mode;
 
-use super::{Slot, allow, remove_all};
+use super::{Base, Slot, allow, remove_all};
 use crate::effects::files::{self, Stamp, is_beneath, is_within};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -100,8 +100,8 @@ impl Slot {
     }
 
     /// Counts the bytes of what somebody left here and goes before the next one comes.
-    pub fn leavings(&self, user: &Repo, place: (&str, &str)) -> Result<u64> {
-        let repo = self.with_git_dir_anew(user, place)?;
+    pub fn leavings(&self, user: &Repo, base: Base<'_>) -> Result<u64> {
+        let repo = self.with_git_dir_anew(user, base)?;
         let mut bytes = 0;
         let mut open = self.own(&repo)?;
         while let Some(path) = open.pop() {

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::checkout::has_filters;
-use super::{Ignored, Slot, remove_all, settings};
+use super::{Base, Ignored, Slot, remove_all, settings};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 impl Slot {
     /// Puts the slot on a commit. Of what git does not track only what is lent and what `prepare` made is there then; the latter
     /// is to be looked after by `make_clean`.
-    pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+    pub fn go_to(&self, user: &Repo, base: Base<'_>) -> Result<Repo> {
         let is_known = self.written.has(&self.index()) && self.written.has(&self.refs());
         // What was at work here may have changed what programs of filters read, and git looks only for what differs by itself.
         let depends = self.is_led || has_filters(user)?;
         if is_known
             && !depends
             && self.is_in_place()
-            && let Ok(repo) = self.try_to_go_to(user, (branch, commit))
+            && let Ok(repo) = self.try_to_go_to(user, base)
         {
             return Ok(repo);
         }
@@ -40,21 +40,21 @@ impl Slot {
             }
             false => self.remove()?,
         }
-        let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
+        let repo = self.renew(user, base, Ignored::Stay)?;
         copy(&self.root.join(".git/packed-refs"), &self.refs())?;
         self.written.note(self.refs());
         self.remember()?;
         Ok(repo)
     }
 
-    fn try_to_go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
-        let repo = self.with_git_dir_anew(user, (branch, commit))?;
+    fn try_to_go_to(&self, user: &Repo, base: Base<'_>) -> Result<Repo> {
+        let repo = self.with_git_dir_anew(user, base)?;
         // Before git writes files: an attributes file that somebody left would lead it.
         self.sweep(&repo)?;
         // It may be cut off half way: then nothing is known of the files.
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
-        repo.git.run(&["read-tree", "--reset", "-u", commit])?;
+        repo.git.run(&["read-tree", "--reset", "-u", base.commit])?;
         self.lend(user, &repo)?;
         self.remember()?;
         Ok(repo)
@@ -62,7 +62,7 @@ impl Slot {
 
     /// Makes the git directory anew after somebody was at work, on the commit that the slot was put on; the files stay as they
     /// are, and what git knew of them is as it was before.
-    pub fn with_git_dir_anew(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+    pub fn with_git_dir_anew(&self, user: &Repo, base: Base<'_>) -> Result<Repo> {
         if !self.is_in_place() {
             let root = self.root.display();
             return Err(
@@ -72,7 +72,7 @@ impl Slot {
         }
         let git_dir = self.root.join(".git");
         remove_all(&git_dir)?;
-        settings::write_refs(&git_dir, (branch, commit))?;
+        settings::write_refs(&git_dir, base)?;
         copy(&self.refs(), &git_dir.join("packed-refs"))?;
         copy(&self.index(), &git_dir.join("index"))?;
         self.write_settings(user)?;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Slot, remove_all};
+use super::{Base, Slot, remove_all};
 use crate::effects::files;
 use crate::effects::guard::modules::is_checked_out;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
@@ -26,8 +26,8 @@ const STAMP_LIMIT: u64 = 16 << 20;
 pub struct Preparation<'a> {
     /// The user's repository.
     pub user: &'a Repo,
-    /// The branch (`refs/heads/…`) and the commit that the slot is on.
-    pub place: (&'a str, &'a str),
+    /// What the slot is put on.
+    pub base: Base<'a>,
     /// Starts and ends the command.
     pub supervisor: &'a Supervisor,
     /// What holds it back, like a check.
@@ -70,7 +70,7 @@ impl Slot {
             return Ok(Prepared::Ready);
         };
         let inputs = Inputs::of(command, how)?;
-        if self.was_prepared_from(&inputs)? && self.put_back(how.user, how.place.1)? {
+        if self.was_prepared_from(&inputs)? && self.put_back(how.user, how.base.commit)? {
             return Ok(Prepared::Ready);
         }
         self.empty(repo)?;
@@ -188,7 +188,7 @@ impl Slot {
     /// Lists what differs from the commit and is not ignored, at most a few. What the command ran may be an agent's: nothing in
     /// the slot's `.git` is believed.
     fn stray_files(&self, how: &Preparation<'_>) -> Result<Vec<String>> {
-        let git = self.remake_git_dir(how.user, how.place)?.git;
+        let git = self.remake_git_dir(how.user, how.base)?.git;
         // What the command made of submodules is nothing that git may look into.
         let changes = ["--no-renames", "--ignore-submodules=dirty"];
         let listed = git.run(&[&["status", "--porcelain=v1", "-z"][..], &changes].concat())?;
@@ -211,7 +211,7 @@ struct Inputs {
 
 impl Inputs {
     fn of(command: &str, how: &Preparation<'_>) -> Result<Inputs> {
-        let tracked = how.user.files_of(how.place.1)?;
+        let tracked = how.user.files_of(how.base.commit)?;
         let shown = |(path, entry): (Vec<u8>, Entry)| {
             let text = String::from_utf8_lossy(&path).into_owned();
             (path, text, entry)

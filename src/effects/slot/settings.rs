@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{remove_all, take_over};
+use super::{Base, remove_all, take_over};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::git::config;
@@ -25,11 +25,11 @@ const UNWANTED: [&str; 7] = [
 ];
 
 /// Makes a git directory with its refs, on a branch.
-pub fn write_git_dir(git_dir: &Path, user: &Repo, (branch, commit): (&str, &str)) -> Result<()> {
-    write_refs(git_dir, (branch, commit))?;
+pub fn write_git_dir(git_dir: &Path, user: &Repo, base: Base<'_>) -> Result<()> {
+    write_refs(git_dir, base)?;
     let mut refs = String::new();
     for (name, id) in user.copied_refs()? {
-        if name != branch {
+        if name != base.branch {
             let _ = writeln!(refs, "{id} {name}");
         }
     }
@@ -37,7 +37,8 @@ pub fn write_git_dir(git_dir: &Path, user: &Repo, (branch, commit): (&str, &str)
 }
 
 /// Makes a git directory that has one branch, on a commit.
-pub fn write_refs(git_dir: &Path, (branch, commit): (&str, &str)) -> Result<()> {
+pub fn write_refs(git_dir: &Path, base: Base<'_>) -> Result<()> {
+    let Base { branch, commit } = base;
     for folder in ["objects/info", "objects/pack", "refs/heads", "info"] {
         create(&git_dir.join(folder))?;
     }

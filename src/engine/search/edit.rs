@@ -9,6 +9,7 @@ use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
 use crate::effects::search::{papers, refs};
+use crate::effects::slot::Base;
 use crate::effects::{clock, excludes};
 use crate::error::{Error, Result};
 use crate::model::agent::{CannotRun, wait};
@@ -103,7 +104,10 @@ impl Job {
     ) -> Result<(AgentRun, Result<Found, String>), Cut> {
         let id = self.proposal.id;
         let parent = &self.parents[0];
-        let place = (session.site.request.branch.as_str(), parent.as_str());
+        let base = Base {
+            branch: &session.site.request.branch,
+            commit: parent,
+        };
         let slot = session.site.slot(Slots::Agent, lane, parent).await?;
         let folder = session.site.folder(id)?;
         let brief_file = papers::write(&folder, "brief.md", &self.brief)?;
@@ -156,7 +160,7 @@ impl Job {
             let why = "it removed or replaced its copy of the repository".to_owned();
             return Ok((run, Err(why)));
         }
-        match take_over(&session.site.user, &slot, place, &session.editable) {
+        match take_over(&session.site.user, &slot, base, &session.editable) {
             Ok(found) => Ok((run, Ok(found))),
             Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause.into()),
             Err(cause) => Ok((

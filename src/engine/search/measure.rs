@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::effects::search::sample::{Answer, Sampler};
-use crate::effects::slot::Slot;
+use crate::effects::slot::{Base, Slot};
 use crate::error::Error;
 use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome};
 use crate::model::search::score::{Channel, Score};
@@ -129,9 +129,12 @@ impl Job {
     /// Says of what the untouched code's measurement built that it is built anew for each, where that is much.
     fn tell_of_leavings(&self, session: &Searching, slot: &Slot) {
         let request = &session.site.request;
-        let place = (request.branch.as_str(), self.commit.as_str());
+        let base = Base {
+            branch: &request.branch,
+            commit: &self.commit,
+        };
         // What cannot be counted is not worth a line.
-        let left = slot.leavings(&session.site.user, place).unwrap_or(0);
+        let left = slot.leavings(&session.site.user, base).unwrap_or(0);
         if left >= MUCH {
             session.site.events.note(format!(
                 "measuring leaves {} MiB behind, which are removed before each measurement, so that none finds what another \
