@@ -98,7 +98,7 @@ fn answer(arguments: Arguments) -> Result<u8> {
         Some(Command::Init(options)) => init::init(&global, &run, &options),
         Some(Command::Measure {
             ids, json, gate, ..
-        }) => measure::measure(&global, &run, &ids, (json, gate)),
+        }) => measure::measure(&global, &run, &ids, json, gate),
         Some(Command::Validate { json, .. }) => validate::validate(&global, json),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::Doctor { json, .. }) => doctor::doctor(&global, &run, json),
@@ -107,11 +107,9 @@ fn answer(arguments: Arguments) -> Result<u8> {
         Some(Command::Report(options)) => report::report(&global, &options),
         Some(Command::Audit {
             json, remeasure, ..
-        }) => audit::audit(&global, &run, (json, remeasure)),
+        }) => audit::audit(&global, &run, json, remeasure),
         Some(Command::Undo { cycle, .. }) => start::undo(&global, &run, cycle),
-        Some(Command::Ratchet { apply, json, .. }) => {
-            ratchet::ratchet(&global, &run, (apply, json))
-        }
+        Some(Command::Ratchet { apply, json, .. }) => ratchet::ratchet(&global, &run, apply, json),
         Some(Command::Work { action: None }) => inspect::work_list(&global, false),
         Some(Command::Work {
             action: Some(WorkAction::List { json }),

@@ -84,7 +84,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         .write(&Journal::measuring(&session.id, number))?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
     own_records::note(progress, &goals, &before);
-    let (choice, before) = choose::choose(session, progress, (&mut start, &goals), before).await?;
+    let (choice, before) = choose::choose(session, progress, &mut start, &goals, before).await?;
     let selection = match choice {
         Choice::Work(selection) => selection,
         Choice::Nothing => {
@@ -104,7 +104,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Called::Attempted(attempt, stock) => (*attempt, *stock),
         Called::Over(step) => return Ok(step),
     };
-    attempt.look_again(session, progress, (&start, &mut stock))?;
+    attempt.look_again(session, progress, &start, &mut stock)?;
     let verdict = gate::judge(&attempt.evidence(&stock.change));
     let (verdict, in_the_way) = land::land(
         session,
@@ -116,20 +116,20 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     // The record is committed whatever comes of this.
     let _ = land::until_free(session, &start.branch).await;
     let (verdict, mut settled) =
-        settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
+        settle::settle(session, &start, &stock, verdict, goals.settings.measure)?;
     if let Some(kept) = &mut progress.kept {
         kept.know_made(&settled.made);
     }
     let measured = (verdict, &mut settled);
     let verdict = settle::blame(session, (&start, &stock), &mut attempt, measured).await?;
-    settle::hold_settings(session, (&start, &stock), &mut settled)?;
+    settle::hold_settings(session, &start, &stock, &mut settled)?;
     let fetched = session.give_fetched_back(&start, &stock)?;
     settled.notes.extend(fetched.iter().cloned());
-    let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
+    let record = attempt.record(session, &start, &stock, &verdict, &settled)?;
     if let Ok(after) = &attempt.after {
         own_records::note(progress, &goals, after);
     }
-    let record = settle::record(session, progress, (&start, &attempt), record)?;
+    let record = settle::record(session, progress, &start, &attempt, record)?;
     progress.count_found(&selection.task);
     progress.carry(
         &record,
@@ -147,6 +147,6 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     match (attempt.cut, in_the_way) {
         (Some(cut), _) => Err(cut),
         (None, Some(ending)) => Ok(Step::End(ending)),
-        (None, None) => Ok(settle::step_after(&record, (&verdict, &stock.change))),
+        (None, None) => Ok(settle::step_after(&record, &verdict, &stock.change)),
     }
 }

@@ -280,7 +280,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             );
             progress
                 .ledger
-                .commit((&workspace, index), &commit, &message)?;
+                .commit(&workspace, index, &commit, &message)?;
         }
         session.clear_journal()?;
     }

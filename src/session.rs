@@ -248,7 +248,7 @@ impl Session {
     /// all; and so is `.git` itself, which is told. Refuses where all of it is gone.
     fn take_back(&self, start: &Start) -> Result<Vec<String>> {
         let gitfile = self.gitfile.as_ref();
-        let put_back = gitfile.map(|gitfile| gitfile.put_back((&self.id, start.cycle)));
+        let put_back = gitfile.map(|gitfile| gitfile.put_back(&self.id, start.cycle));
         let notes = put_back.transpose()?.unwrap_or_default();
         if !self.has_git_dir() {
             modes::refuse_shut(&self.home().root)?;

@@ -34,7 +34,7 @@ fn unprepared(is_bare: bool) -> String {
 }
 
 /// Holds the history of HEAD against git, and says what does not agree.
-pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize)) -> Result<u8> {
+pub fn audit(global: &Global, run: &RunOptions, as_json: bool, again: usize) -> Result<u8> {
     let repo = Repo::discover_to_read(&current_dir()?)?;
     let goals = goals_file(global, &repo)?;
     let (mut audit, recorded) =
@@ -53,7 +53,7 @@ pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize))
 }
 
 /// Returns what the present goals file says besides goals: the one of the tree, or where there is none, of the newest commit.
-fn present_settings(repo: &Repo, (file, name): (&GoalsFile, &str), head: &str) -> Result<Settings> {
+fn present_settings(repo: &Repo, file: &GoalsFile, name: &str, head: &str) -> Result<Settings> {
     if !repo.is_bare() {
         return Ok(file.load()?.0.settings);
     }
@@ -78,7 +78,7 @@ fn measure_again(
         )
         .hint("leave --remeasure out, or name a goals file of the repository"));
     };
-    let settings = present_settings(repo, (file, goals_file), &audit.head)?;
+    let settings = present_settings(repo, file, goals_file, &audit.head)?;
     let user = user_config()?;
     let (slot, lock) = Slot::claim(repo, "audit")?;
     let measured = block_on(async {
@@ -98,7 +98,7 @@ fn measure_again(
         };
         let mut is_unprepared = false;
         for one in recorded {
-            match remeasure(repo, &slot, &measurer, (one, goals_file)).await? {
+            match remeasure(repo, &slot, &measurer, one, goals_file).await? {
                 Again::Halted(halt) => return Err(cut_short(&halt)),
                 Again::NoGoals => audit.notes.push(format!(
                     "cycle {} cannot be measured again: its goals are not in {goals_file}",

@@ -17,7 +17,8 @@ use crate::session::GoalsFile;
 /// to start from. A run without one that is required ends here. Warnings are for later, when the session's own is chosen.
 pub fn hold_back(
     repo: &Repo,
-    (run, goals_file): (&RunOptions, &GoalsFile),
+    run: &RunOptions,
+    goals_file: &GoalsFile,
     journal_file: &JournalFile,
 ) -> Result<()> {
     if !journal_file.is_there() && !place::is_isolated(run, goals_file).unwrap_or(false) {
@@ -45,7 +46,7 @@ pub fn hold_back(
     let ground = repo.ground();
     let (sandbox, _) = Sandbox::choose(&effective_sandbox(run, &file, &user), &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
-    repo.git.hold_back(&sandbox, (&repo.root, ground));
+    repo.git.hold_back(&sandbox, &repo.root, ground);
     Ok(())
 }
 

@@ -105,7 +105,8 @@ impl Audience {
         &self,
         global: &Global,
         snapshot: &Snapshot,
-        (goals, place): (&Goals, &str),
+        goals: &Goals,
+        place: &str,
         for_people: bool,
     ) {
         if self.is_github && for_people && self.junit != Some(Place::Stdout) {
@@ -134,14 +135,15 @@ impl Audience {
     /// Does what a report is wanted of. Where it fails the report says why, so that none of an earlier run is taken for its own.
     pub fn reporting<T>(
         &self,
-        (global, as_json): (&Global, bool),
+        global: &Global,
+        as_json: bool,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        work().inspect_err(|error| self.report_error((global, as_json), error))
+        work().inspect_err(|error| self.report_error(global, as_json, error))
     }
 
     /// Writes a report of an error to a place that may be written over; what keeps it from that is told elsewhere, or is the error.
-    pub fn report_error(&self, (global, as_json): (&Global, bool), error: &Error) {
+    pub fn report_error(&self, global: &Global, as_json: bool, error: &Error) {
         if self.junit.is_none() {
             return;
         }

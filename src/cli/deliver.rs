@@ -38,7 +38,8 @@ impl Place {
 
 /// Returns the place that somebody named and that may be written over; none where nobody named one.
 pub fn named(
-    (global, repo): (&Global, &Repo),
+    global: &Global,
+    repo: &Repo,
     out: Option<&Path>,
     opens: bool,
 ) -> Result<Option<Place>> {
@@ -100,12 +101,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// Writes a page, says where it is with some `words` before, and opens it if that is asked for.
-pub fn deliver(
-    global: &Global,
-    (page, words): (&str, &str),
-    place: &Place,
-    opens: bool,
-) -> Result<()> {
+pub fn deliver(global: &Global, page: &str, words: &str, place: &Place, opens: bool) -> Result<()> {
     let path = match place {
         Place::Stdout => {
             print(page);

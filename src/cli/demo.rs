@@ -43,8 +43,8 @@ const CONFIGURATION: [[&str; 2]; 5] = [
 
 /// Makes the repository, runs the loop in it until it is dormant, and says where to look.
 pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -> Result<u8> {
-    let agent = ("agent.sh", include_str!("demo/agent.sh"));
-    let (root, agent) = make(&folder(keep_in), ("calc", &FILES), agent)?;
+    let script = include_str!("demo/agent.sh");
+    let (root, agent) = make(&folder(keep_in), "calc", &FILES, "agent.sh", script)?;
     std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
     let about = format!(
         "A small repository in {}, with three goals and one item of work.\n\n",
@@ -113,8 +113,10 @@ fn folder(keep_in: Option<&Path>) -> PathBuf {
 /// beside it.
 fn make(
     folder: &Path,
-    (name, files): (&str, &[(&str, &str)]),
-    (agent, script): (&str, &str),
+    name: &str,
+    files: &[(&str, &str)],
+    agent: &str,
+    script: &str,
 ) -> Result<(PathBuf, PathBuf)> {
     let root = folder.join(name);
     if root.exists() {

@@ -116,7 +116,7 @@ impl Call<'_> {
         let (goals, _) = self.file.load()?;
         let mut found = self.look()?;
         let new = init::missing(&found, &goals);
-        let waiting = init::waiting(&found, (&goals, &self.text()?), &new);
+        let waiting = init::waiting(&found, &goals, &self.text()?, &new);
         let all = [&new[..], &waiting].concat();
         init::leave_untold(&mut found, &goals, &all);
         let counts = (new.len(), waiting.len());
@@ -129,7 +129,7 @@ impl Call<'_> {
             self.global.say(&page);
             self.say_of_ci(&found);
             if self.options.write {
-                self.append((&goals, &found), &[])?;
+                self.append(&goals, &found, &[])?;
             }
             return Ok(0);
         }
@@ -149,7 +149,7 @@ impl Call<'_> {
                 .tell("to add them to the file: the same with --write\n");
             return Ok(0);
         }
-        self.append((&goals, &found), &all)?;
+        self.append(&goals, &found, &all)?;
         self.global.tell(&view::appended(counts, &self.file.shown));
         match ids.is_empty() {
             true => Ok(0),
@@ -175,7 +175,7 @@ impl Call<'_> {
     }
 
     /// Appends goals to the file, and brings the reasons up to date of those that are commented out there.
-    fn append(&self, (goals, found): (&Goals, &Found), new: &[init::Proposal]) -> Result<()> {
+    fn append(&self, goals: &Goals, found: &Found, new: &[init::Proposal]) -> Result<()> {
         let shown = &self.file.shown;
         let (text, changed) = init::with_reasons(&self.text()?, goals, found);
         let whole = match new.is_empty() {
@@ -268,7 +268,7 @@ impl Call<'_> {
             },
             ..self.global.clone()
         };
-        let code = measure(&global, self.run, ids, (false, true))?;
+        let code = measure(&global, self.run, ids, false, true)?;
         let passes = code != Kind::Failing.exit_code();
         self.global.say(&view::unignored(
             &self.unignored(found)?,

@@ -80,7 +80,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|journal| journal.cycle),
         protections: match told {
             Some(told) => told.protections,
-            None => protections(&repo, (goals.as_ref(), user.as_ref())),
+            None => protections(&repo, goals.as_ref(), user.as_ref()),
         },
         sandboxes: sandbox::available(),
         session: session.map(|holder| running(holder, waiting)),
@@ -165,7 +165,7 @@ fn unread_words(error: &Error) -> String {
 
 /// Returns what protects whom in a session that would be started now. One that would not begin because the user's configuration
 /// cannot be read is told of as if there were none.
-fn protections(repo: &Repo, (goals, user): (Option<&Goals>, Option<&Settings>)) -> Protections {
+fn protections(repo: &Repo, goals: Option<&Goals>, user: Option<&Settings>) -> Protections {
     let nothing = Settings::default();
     let user = user.unwrap_or(&nothing);
     let file = goals.map(|goals| &goals.settings);

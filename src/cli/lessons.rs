@@ -24,7 +24,7 @@ pub fn list(global: &Global, goal: Option<&str>, as_json: bool) -> Result<u8> {
     if let Some(goal) = goal {
         let learned = standing.iter().map(|lesson| lesson.goal_id.as_str());
         let learned: Vec<&str> = learned.collect();
-        refuse_unknown(global, &repo, goal, (&ledger.history.records, &learned))?;
+        refuse_unknown(global, &repo, goal, &ledger.history.records, &learned)?;
     }
     let ranked = goal.map(|goal| lesson::ranked(&ledger.lessons, &ledger.history.records, goal));
     if as_json {

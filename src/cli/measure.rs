@@ -45,7 +45,8 @@ pub fn measure(
     global: &Global,
     run: &RunOptions,
     ids: &[String],
-    (as_json, gate): (bool, bool),
+    as_json: bool,
+    gate: bool,
 ) -> Result<u8> {
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
     // What is told in the end is masked and checked; until then this program mostly waits.
@@ -56,7 +57,7 @@ pub fn measure(
         }
     };
     let _ = std::thread::Builder::new().spawn(prepare);
-    audience.reporting((global, as_json), || {
+    audience.reporting(global, as_json, || {
         measure_for((global, &audience), run, ids, (as_json, gate))
     })
 }
@@ -85,7 +86,7 @@ fn measure_for(
     // Where what goes on is drawn, or each check is wanted, each goal was told as its check ended.
     let is_told = (watched.is_live || global.verbose > 0) && !as_json;
     watched.end();
-    let (snapshot, halt) = before.told((global, &repo), &chosen, measured)?;
+    let (snapshot, halt) = before.told(global, &repo, &chosen, measured)?;
     let rows = || match is_told {
         true => String::new(),
         false => tables::goals_table(&snapshot, width::of_terminal()),
@@ -106,7 +107,7 @@ fn measure_for(
         }
     }
     let place = audience.place_of(&file);
-    audience.tell(global, &snapshot, (&goals, &place), !as_json);
+    audience.tell(global, &snapshot, &goals, &place, !as_json);
     audience.report(Some(&snapshot), None)?;
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
@@ -117,8 +118,10 @@ fn measure_for(
 /// Measures these goals of a repository once, for a command that goes by their numbers.
 pub fn snapshot_of(
     global: &Global,
-    (run, repo): (&RunOptions, &Repo),
-    (goals, chosen): (&Goals, &[&Goal]),
+    run: &RunOptions,
+    repo: &Repo,
+    goals: &Goals,
+    chosen: &[&Goal],
 ) -> Result<Snapshot> {
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let events = of_each_check(false, &watched);
@@ -126,7 +129,7 @@ pub fn snapshot_of(
     let before = Before::look(repo, chosen);
     let measured = block_on(measure_now((global, repo), (goals, chosen), run, told));
     watched.end();
-    whole(before.told((global, repo), chosen, measured)?)
+    whole(before.told(global, repo, chosen, measured)?)
 }
 
 /// Returns a measurement of which everything is needed.
@@ -247,10 +250,10 @@ pub fn cut_short(halt: &Halt) -> Error {
 /// Measures and says what would be worked on, and why.
 pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
-    audience.reporting((global, run.json), || dry_run_for((global, &audience), run))
+    audience.reporting(global, run.json, || dry_run_for(global, &audience, run))
 }
 
-fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Result<u8> {
+fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     if let Some(note) = stopping_note(&repo)? {
         audience.refuse_kept(global, &repo, run.json)?;
@@ -280,17 +283,17 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         (of_each_check(run.json, &watched), "dry-run"),
     ));
     watched.end();
-    let mut snapshot = whole(before.told((global, &repo), &all, measured)?)?;
+    let mut snapshot = whole(before.told(global, &repo, &all, measured)?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
     let place = audience.place_of(&file);
-    audience.tell(global, &snapshot, (&goals, &place), !run.json);
+    audience.tell(global, &snapshot, &goals, &place, !run.json);
     audience.report(Some(&snapshot), None)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
     let parts = sweep_parts(&goals)?;
-    add_unwired((&repo.root, &parts), &goals, &mut progress.ledger.queue);
+    add_unwired(&repo.root, &parts, &goals, &mut progress.ledger.queue);
     progress.ledger.foresee_waking(&repo, &goals.goals)?;
     let repository = repo.name();
     let choice = select::select(&Seen {
@@ -303,7 +306,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         repository: &repository,
     });
     let queue = &progress.ledger.queue;
-    let sweep = sweep_note(&repo, &goals, (&choice, &progress.ledger))?;
+    let sweep = sweep_note(&repo, &goals, &choice, &progress.ledger)?;
     // That of a session at work is not settled yet.
     let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
     let unsettled = JournalFile::of(&repo.own_places())
@@ -355,7 +358,8 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
 fn sweep_note(
     repo: &Repo,
     goals: &Goals,
-    (choice, ledger): (&Choice, &Ledger),
+    choice: &Choice,
+    ledger: &Ledger,
 ) -> Result<Option<String>> {
     let has_failing_goal = match choice {
         Choice::Nothing => false,

@@ -37,7 +37,7 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
         global.warn(&format!("{}, {problem}", names::HISTORY));
     }
     if let Some(id) = &options.goal {
-        refuse_unknown(global, &repo, id, (&history.records, &[]))?;
+        refuse_unknown(global, &repo, id, &history.records, &[])?;
     }
     let now = clock::now();
     let is_asked_for = |record: &Record| {
@@ -63,7 +63,7 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
     let course = match &options.goal {
         Some(id) => {
             let baseline = baseline.as_ref();
-            Some(course_of((&repo, &ledger?), id, baseline, cycles()))
+            Some(course_of(&repo, &ledger?, id, baseline, cycles()))
         }
         None => None,
     };
@@ -87,7 +87,7 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
     let page = match course {
         _ if is_empty && had_any && !is_whole => "no such cycles\n".to_owned(),
         Some(course) if !is_empty => course_page(&course, &taken_back, &scores, width),
-        Some(_) | None => history_page((&asked_for, &taken_back), &scores, width),
+        Some(_) | None => history_page(&asked_for, &taken_back, &scores, width),
     };
     global.say(&page);
     Ok(0)
@@ -98,7 +98,8 @@ pub(super) fn refuse_unknown(
     global: &Global,
     repo: &Repo,
     id: &str,
-    (records, others): (&[Record], &[&str]),
+    records: &[Record],
+    others: &[&str],
 ) -> Result<()> {
     let goals = goals_file(global, repo)?.load().ok();
     let of_file = goals.iter().flat_map(|(goals, _)| &goals.goals);
@@ -122,7 +123,8 @@ pub(super) fn refuse_unknown(
 
 /// Returns what a goal came to in each of these cycles, as far as their snapshots are there.
 fn course_of<'a>(
-    (repo, ledger): (&Repo, &Ledger),
+    repo: &Repo,
+    ledger: &Ledger,
     id: &str,
     baseline: Option<&Snapshot>,
     cycles: impl Iterator<Item = &'a Record>,
@@ -183,9 +185,9 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
     let (before, after) = changed::snapshots(&repo, &ledger, record);
-    let patch = patch_of(&repo, &ledger, (record, options.diff))?;
+    let patch = patch_of(&repo, &ledger, record, options.diff)?;
     if options.json {
-        let document = cycle_document(record, (before, after), (patch, options.diff))?;
+        let document = cycle_document(record, before, after, patch, options.diff)?;
         print_document("show", &document)?;
         return Ok(0);
     }
@@ -230,7 +232,8 @@ fn called_the_same(record: &Record, others: &[&Record]) -> String {
 fn patch_of(
     repo: &Repo,
     ledger: &Ledger,
-    (record, is_whole): (&Record, bool),
+    record: &Record,
+    is_whole: bool,
 ) -> Result<Option<Patch>> {
     let most = if is_whole { PATCH_SHOWN } else { 0 };
     let Some(changed) = Changed::of(repo, ledger, record)? else {
@@ -243,8 +246,10 @@ fn patch_of(
 /// Returns what is known of a cycle as a document. A snapshot that this program would not write is left out of it.
 fn cycle_document(
     record: &Record,
-    (before, after): (Option<Snapshot>, Option<Snapshot>),
-    (patch, is_whole): (Option<Patch>, bool),
+    before: Option<Snapshot>,
+    after: Option<Snapshot>,
+    patch: Option<Patch>,
+    is_whole: bool,
 ) -> Result<Value> {
     if !is_valid(record) {
         let cycle = record.cycle;

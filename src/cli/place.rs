@@ -82,7 +82,9 @@ pub fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
 pub fn provisions(
     run: &RunOptions,
     file: &Settings,
-    (isolation, home, events): (Option<&Isolation>, &Repo, &Events),
+    isolation: Option<&Isolation>,
+    home: &Repo,
+    events: &Events,
 ) -> Result<Provisions> {
     let is_for_nothing = isolation.is_none() && file.measure == Where::Here;
     let flag = match (&run.prepare, run.link.is_empty()) {

@@ -18,7 +18,7 @@ use crate::view::ratchet::{caution, ratchet_table};
 use crate::view::width;
 
 /// Measures, shows what thresholds can become, and with `apply` writes that to the goals file.
-pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)) -> Result<u8> {
+pub fn ratchet(global: &Global, run: &RunOptions, apply: bool, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     if apply {
@@ -90,7 +90,7 @@ fn measured(
         // Nothing but the document goes to stdout.
         global.verbose = 0;
     }
-    let snapshot = snapshot_of(&global, (run, repo), (goals, &chosen))?;
+    let snapshot = snapshot_of(&global, run, repo, goals, &chosen)?;
     Ok(notches(goals, text, &snapshot))
 }
 

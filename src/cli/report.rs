@@ -31,15 +31,15 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
         true => view::report::markdown(&report),
         false => view::report::html(&report),
     };
-    let place = place((global, &repo), options)?;
+    let place = place(global, &repo, options)?;
     let words = format!("{}\n", report.verdict.words);
-    deliver(global, (&page, &words), &place, options.open)?;
+    deliver(global, &page, &words, &place, options.open)?;
     Ok(0)
 }
 
 /// Returns where the page goes. Unless somebody says otherwise, it is kept where git does not see it.
-fn place((global, repo): (&Global, &Repo), options: &ReportOptions) -> Result<Place> {
-    if let Some(place) = named((global, repo), options.out.as_deref(), options.open)? {
+fn place(global: &Global, repo: &Repo, options: &ReportOptions) -> Result<Place> {
+    if let Some(place) = named(global, repo, options.out.as_deref(), options.open)? {
         return Ok(place);
     }
     if options.md {
@@ -83,7 +83,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         ended: summary::ended(&summary).as_ref(),
         state: state(repo)?,
         problems: &ledger.problems(),
-        provenance: &provenance(repo, goals.ok(), (&text, &history), &progress)?,
+        provenance: &provenance(repo, goals.ok(), &text, &history, &progress)?,
     }))
 }
 
@@ -116,7 +116,8 @@ fn state(repo: &Repo) -> Result<State> {
 fn provenance(
     repo: &Repo,
     goals: Option<&Goals>,
-    (text, history): (&str, &History),
+    text: &str,
+    history: &History,
     progress: &Progress,
 ) -> Result<Vec<(&'static str, String)>> {
     let (first, second) = repo.git.version()?;

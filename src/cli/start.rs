@@ -60,10 +60,10 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
         start(global, run, repo, &watched.events).await
     });
     watched.end();
-    let ended = ended.inspect_err(|error| audience.report_error((global, run.json), error))?;
+    let ended = ended.inspect_err(|error| audience.report_error(global, run.json, error))?;
     if let Some((snapshot, goals, file)) = &ended.measured {
         let place = audience.place_of(file);
-        audience.tell(global, snapshot, (goals, &place), !run.json);
+        audience.tell(global, snapshot, goals, &place, !run.json);
     }
     let snapshot = ended.measured.as_ref().map(|(snapshot, ..)| snapshot);
     // How the loop ended is what whoever started it goes by.
@@ -90,7 +90,7 @@ pub fn undo(global: &Global, run: &RunOptions, cycle: u64) -> Result<u8> {
 async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -> Result<Ended> {
     let entered = match enter::enter(global, run, repo, events).await? {
         ControlFlow::Continue(entered) => entered,
-        ControlFlow::Break(ending) => return Ok(Ended::before_it_began((events, run), ending)),
+        ControlFlow::Break(ending) => return Ok(Ended::before_it_began(events, run, ending)),
     };
     let Equipped {
         session,
@@ -109,7 +109,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         Some(undo) => {
             let commit = Some((session.home(), &*undo.commit));
             let not_done = &*undo.errand.not_done;
-            undo::ending((not_done, commit), ending, progress.recorded.last(), events)
+            undo::ending(not_done, commit, ending, progress.recorded.last(), events)
         }
         None => ending,
     };
@@ -169,7 +169,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
     if goals.settings.measure == Where::Clean {
         Slot::refuse_within(home)?;
     }
-    home.git.hold_back(&sandbox, (&home.root, home.ground()));
+    home.git.hold_back(&sandbox, &home.root, home.ground());
     sandbox.protections.isolated = isolation.is_some();
     sandbox.protections.clean = goals.settings.measure == Where::Clean;
     sandbox::tell(&repo.private, &sandbox.protections)?;
@@ -181,8 +181,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
     }
     logs::drop_links(&repo.private, &id, 0)?;
     logs::drop_old_sessions(&repo.private);
-    let place = (isolation.as_ref(), home, events);
-    let provisions = place::provisions(run, &goals.settings, place)?;
+    let provisions = place::provisions(run, &goals.settings, isolation.as_ref(), home, events)?;
     if let Some(isolation) = &mut isolation {
         isolation.slot.provisions = provisions.clone();
     }
@@ -281,11 +280,11 @@ struct Ended {
 }
 
 impl Ended {
-    fn before_it_began((events, run): (&Events, &RunOptions), ending: Ending) -> Ended {
+    fn before_it_began(events: &Events, run: &RunOptions, ending: Ending) -> Ended {
         let ending = match run.undo {
             Some(cycle) => {
                 let not_done = format!("the change of cycle {cycle} stays");
-                undo::ending((&not_done, None), ending, None, events)
+                undo::ending(&not_done, None, ending, None, events)
             }
             None => ending,
         };

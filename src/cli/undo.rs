@@ -254,7 +254,8 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
 /// Returns how a session ends that was to take a cycle back: 10 where the change is still there, 3 where something stands in the
 /// way of `commit`, the one without it in this repository.
 pub fn ending(
-    (not_done, commit): (&str, Option<(&Repo, &str)>),
+    not_done: &str,
+    commit: Option<(&Repo, &str)>,
     ending: Ending,
     last: Option<&Record>,
     events: &Events,

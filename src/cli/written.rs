@@ -43,7 +43,8 @@ impl Before {
     /// Hands on what was measured, and warns of what changed meanwhile. Looks only where a check may have run.
     pub(super) fn told(
         &self,
-        (global, repo): (&Global, &Repo),
+        global: &Global,
+        repo: &Repo,
         goals: &[&Goal],
         measured: Result<Measured>,
     ) -> Result<Measured> {

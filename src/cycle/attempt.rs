@@ -118,7 +118,7 @@ impl<'a> Attempt<'a> {
         start: &mut Start,
     ) -> Result<(), Cut> {
         let yardstick = self.freeze(session, progress, start).await?;
-        self.keep(session, progress, (start, &yardstick))?;
+        self.keep(session, progress, start, &yardstick)?;
         // Before the item is claimed: after a crash it is anybody's again.
         let ledger = progress.ledger.stored(session.home())?;
         if let Task::Item(item) = self.task {
@@ -131,8 +131,10 @@ impl<'a> Attempt<'a> {
         }
         let measurer = &session.measurer;
         let context = context::from_ao(
-            (&measurer.supervisor, &measurer.fence),
-            (&session.repo.root, &session.logs()),
+            &measurer.supervisor,
+            &measurer.fence,
+            &session.repo.root,
+            &session.logs(),
             &session.id,
         )
         .await;
@@ -204,7 +206,8 @@ impl<'a> Attempt<'a> {
         &mut self,
         session: &Session,
         progress: &mut Progress,
-        (start, yardstick): (&mut Start, &Yardstick),
+        start: &mut Start,
+        yardstick: &Yardstick,
     ) -> Result<()> {
         let workspace = session.workspace();
         let built: Vec<String> = self.built.iter().map(|(file, _)| file.clone()).collect();
@@ -473,7 +476,8 @@ impl<'a> Attempt<'a> {
         &self,
         session: &Session,
         progress: &mut Progress,
-        (start, stock): (&Start, &Stock),
+        start: &Start,
+        stock: &Stock,
     ) -> Result<Option<String>> {
         let settled = match &session.isolation {
             Some(isolation) => isolation.settle(start, stock, Fate::Keep)?,
@@ -526,8 +530,10 @@ impl<'a> Attempt<'a> {
     pub fn record(
         &self,
         session: &Session,
-        (start, stock): (&Start, &Stock),
-        (verdict, settled): (&Verdict, &Settled),
+        start: &Start,
+        stock: &Stock,
+        verdict: &Verdict,
+        settled: &Settled,
     ) -> Result<Record> {
         let last = self.after.as_ref().unwrap_or(self.before);
         let of_run = self.run.iter().flat_map(|run| [&run.opened, &run.unread]);

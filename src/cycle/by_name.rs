@@ -109,9 +109,5 @@ pub fn programs(
     yardstick: &Yardstick,
 ) -> BTreeMap<String, String> {
     let is_measured = |path: &str| is_measured(session, goals, path);
-    program::called_by_checks(
-        goals,
-        (&yardstick.packaged, &is_measured),
-        &session.repo.root,
-    )
+    program::called_by_checks(goals, &yardstick.packaged, &is_measured, &session.repo.root)
 }

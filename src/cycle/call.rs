@@ -54,7 +54,7 @@ pub async fn call<'a>(
             progress.refusals = 0;
             return Ok(Called::Attempted(Box::new(attempt), Box::new(stock)));
         };
-        let commit = attempt.give_back(session, progress, (start, &stock))?;
+        let commit = attempt.give_back(session, progress, start, &stock)?;
         if let Some(step) = wait_out(session, progress, &refusal).await? {
             return Ok(Called::Over(step));
         }

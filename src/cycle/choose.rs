@@ -89,13 +89,13 @@ pub async fn measure_first(
             ..carried.snapshot
         },
         None => {
-            let mut snapshot = measure_before(session, progress, (start, goals), "before").await?;
+            let mut snapshot = measure_before(session, progress, start, goals, "before").await?;
             if let Some(earlier) = &progress.newest {
                 snapshot.tolerate(earlier, goals);
             }
             session.tell_measured(&snapshot, "before");
             by_checks::clear(session, progress, start)?;
-            lack::warn(session, progress, (goals, &snapshot, cycle)).await?;
+            lack::warn(session, progress, goals, &snapshot, cycle).await?;
             snapshot
         }
     };
@@ -134,7 +134,8 @@ fn tell_of_written(session: &Session) {
 pub async fn measure_before(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&Start, &Goals),
+    start: &Start,
+    goals: &Goals,
     purpose: &'static str,
 ) -> Result<Snapshot, Cut> {
     if goals.settings.measure == Where::Here {
@@ -239,7 +240,8 @@ pub fn refuse_unmeasurable(snapshot: &Snapshot, goals: &Goals) -> Result<()> {
 pub async fn choose(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&mut Start, &Goals),
+    start: &mut Start,
+    goals: &Goals,
     mut before: Snapshot,
 ) -> Result<(Choice, Snapshot), Cut> {
     progress.ledger.refresh_queue()?;
@@ -247,7 +249,7 @@ pub async fn choose(
     for said in progress.ledger.judge_retries(session.home())? {
         session.events.warn(said);
     }
-    wake_declined(session, progress, (start, goals))?;
+    wake_declined(session, progress, start, goals)?;
     if let Some(errand) = &session.options.errand {
         progress.note_snapshot(&before);
         return Ok((Choice::Work(given(session, errand)), before));
@@ -270,7 +272,7 @@ pub async fn choose(
                 needs_recheck: true,
                 ..
             }) => {
-                recheck(session, (start, goals), &mut before, id).await?;
+                recheck(session, start, goals, &mut before, id).await?;
                 if let Some(earlier) = &progress.newest {
                     before.tolerate(earlier, goals);
                 }
@@ -281,8 +283,7 @@ pub async fn choose(
                 ..
             })
             | Choice::Nothing => {
-                let place = (&mut *start, goals);
-                if !sweep::sweep_if_due(session, progress, place, &before).await? {
+                if !sweep::sweep_if_due(session, progress, start, goals, &before).await? {
                     break choice;
                 }
             }
@@ -325,7 +326,8 @@ fn given(session: &Session, errand: &Errand) -> Selection {
 /// Measures one goal again, alone; if it passes now it is flaky and no work.
 async fn recheck(
     session: &Session,
-    (start, goals): (&Start, &Goals),
+    start: &Start,
+    goals: &Goals,
     before: &mut Snapshot,
     id: &str,
 ) -> Result<(), Cut> {
@@ -354,7 +356,8 @@ async fn recheck(
 fn wake_declined(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&Start, &Goals),
+    start: &Start,
+    goals: &Goals,
 ) -> Result<()> {
     let woken = strikes::woken(
         &goals.goals,

@@ -25,7 +25,9 @@ type Changed = BTreeMap<Vec<u8>, Option<String>>;
 pub async fn warn(
     session: &Session,
     progress: &mut Progress,
-    (goals, snapshot, cycle): (&Goals, &Snapshot, u64),
+    goals: &Goals,
+    snapshot: &Snapshot,
+    cycle: u64,
 ) -> Result<(), Cut> {
     let is_in_slot = session.isolation.is_some() || goals.settings.measure == Where::Clean;
     if !is_in_slot || progress.first.is_some() {

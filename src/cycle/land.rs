@@ -72,10 +72,10 @@ pub async fn land(
                 let what = some_of(&what);
                 let why = format!("what is not committed here is in the way of it: {what}");
                 let way_out = "commit or put away what is in the way";
-                return Ok(make_room(start, verdict, (&why, way_out)));
+                return Ok(make_room(start, verdict, &why, way_out));
             }
             Landed::Hindered(Hindrance::Busy(why)) => {
-                return Ok(make_room(start, verdict, (&why, "end that")));
+                return Ok(make_room(start, verdict, &why, "end that"));
             }
             Landed::Hindered(Hindrance::Locked(what)) => {
                 match until_free(session, &start.branch).await {
@@ -83,7 +83,7 @@ pub async fn land(
                     Ok(false) => {
                         let why = format!("another git is at work here: {}", some_of(&what));
                         let way_out = "let it end, or remove what it left";
-                        return Ok(make_room(start, verdict, (&why, way_out)));
+                        return Ok(make_room(start, verdict, &why, way_out));
                     }
                     Err(cut) => return Ok((attempt.cut_short(cut, &stock.change), None)),
                 }
@@ -160,7 +160,7 @@ fn note(
     let settled = Isolation::kept(start, stock);
     let mut journal = session.journal(start.cycle)?;
     journal.phase = Phase::Recording;
-    journal.record = Some(attempt.record(session, (start, stock), (verdict, &settled))?);
+    journal.record = Some(attempt.record(session, start, stock, verdict, &settled)?);
     journal.landing = Some(landing.clone());
     let second = names::post_snapshot(start.cycle);
     let stored = progress
@@ -257,7 +257,7 @@ fn dropped(verdict: Verdict, why: String) -> Verdict {
 }
 
 /// The verdict on a change that cannot be taken to the branch because of something here, and the session's ending.
-fn make_room(start: &Start, verdict: Verdict, (obstacle, first): (&str, &str)) -> Outcome {
+fn make_room(start: &Start, verdict: Verdict, obstacle: &str, first: &str) -> Outcome {
     let work = start.work_ref();
     let why = format!("{IS_GOOD}, but {obstacle}; it stays under {work}");
     let way_out = format!("{why} — {first}, then `git merge {work}`, or run evolve again");

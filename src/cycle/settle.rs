@@ -30,8 +30,10 @@ const FINDINGS: usize = 10;
 /// Carries out the verdict. If somebody else moved the branch meanwhile nothing is undone, and the verdict says so.
 pub fn settle(
     session: &Session,
-    (start, stock): (&Start, &Stock),
-    (verdict, measured): (Verdict, Where),
+    start: &Start,
+    stock: &Stock,
+    verdict: Verdict,
+    measured: Where,
 ) -> Result<(Verdict, Settled)> {
     if let Some(isolation) = &session.isolation {
         let settled = isolation.settle(start, stock, verdict.fate)?;
@@ -122,7 +124,8 @@ fn warn_of_changes(session: &Session) -> Result<()> {
 /// Looks at git's settings and objects once more: what git and the checks ran since may have loaded what the agent wrote.
 pub fn hold_settings(
     session: &Session,
-    (start, stock): (&Start, &Stock),
+    start: &Start,
+    stock: &Stock,
     settled: &mut Settled,
 ) -> Result<()> {
     let mut held = session.hold_settings(start)?;
@@ -193,7 +196,8 @@ pub async fn blame(
 pub fn record(
     session: &Session,
     progress: &mut Progress,
-    (start, attempt): (&Start, &Attempt<'_>),
+    start: &Start,
+    attempt: &Attempt<'_>,
     record: Record,
 ) -> Result<Record> {
     let mut record = record;
@@ -220,7 +224,7 @@ pub fn record(
     let said = [known.wrong, found.wrong, known.added, found.added];
     record.notes.extend(said.concat());
     record.note_lost_start(Workspace { repo: home }.keep_start(start)?);
-    take_in(session, progress, (start, attempt), &record)?;
+    take_in(session, progress, start, attempt, &record)?;
     write_down(session, progress, start, &record)?;
     Ok(record)
 }
@@ -229,7 +233,8 @@ pub fn record(
 fn take_in(
     session: &Session,
     progress: &mut Progress,
-    (start, attempt): (&Start, &Attempt<'_>),
+    start: &Start,
+    attempt: &Attempt<'_>,
     record: &Record,
 ) -> Result<()> {
     let now = clock::timestamp();
@@ -312,7 +317,7 @@ fn write_down(
     progress.start = Some(start.clone());
     let written = summary::write(session, progress, None).and_then(|()| {
         let ledger = &mut progress.ledger;
-        ledger.commit((&workspace, index), &start.commit, &record.message())
+        ledger.commit(&workspace, index, &start.commit, &record.message())
     });
     if let Err(error) = written {
         // The next start records it; this session cannot say that it is done.
@@ -433,7 +438,7 @@ pub fn leave_to_agents_no_more(
 }
 
 /// Says what follows a recorded cycle.
-pub fn step_after(record: &Record, (verdict, change): (&Verdict, &Change)) -> Step {
+pub fn step_after(record: &Record, verdict: &Verdict, change: &Change) -> Step {
     if verdict.fate == Fate::Leave {
         return Step::End(Ending::somebody_else(record, change.suspect));
     }

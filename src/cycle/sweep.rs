@@ -27,13 +27,14 @@ const NAMED: usize = 5;
 pub async fn sweep_if_due(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&mut Start, &Goals),
+    start: &mut Start,
+    goals: &Goals,
     before: &Snapshot,
 ) -> Result<bool, Cut> {
     let tried = progress.last_sweep.as_ref().map(|last| last.at);
     let now = clock::now();
     if !sweep::is_due(&progress.ledger.last_sweep(session.home()), tried, now) {
-        prove(session, progress, (start, goals)).await?;
+        prove(session, progress, start, goals).await?;
         return Ok(false);
     }
     let mut last = LastSweep {
@@ -43,7 +44,7 @@ pub async fn sweep_if_due(
     };
     progress.last_sweep = Some(last.clone());
     let plan = plan(session, goals)?;
-    let Some(swept) = look(session, progress, (start, goals), &plan).await? else {
+    let Some(swept) = look(session, progress, start, goals, &plan).await? else {
         return Ok(false);
     };
     if swept.is_cut {
@@ -73,7 +74,8 @@ pub async fn sweep_if_due(
 async fn prove(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&mut Start, &Goals),
+    start: &mut Start,
+    goals: &Goals,
 ) -> Result<(), Cut> {
     if progress.unproven.is_empty() {
         return Ok(());
@@ -82,7 +84,7 @@ async fn prove(
     mended.retain(|one| progress.unproven.contains(&one.cycle));
     let tools = mended.iter().filter_map(sweep::tool_of).collect();
     let plan = plan(session, goals)?.only(&tools);
-    let swept = look(session, progress, (start, goals), &plan).await?;
+    let swept = look(session, progress, start, goals, &plan).await?;
     if plan.is_empty() || swept.as_ref().is_some_and(|swept| !swept.is_cut) {
         progress.unproven.clear();
     }
@@ -142,7 +144,8 @@ fn plan(session: &Session, goals: &Goals) -> Result<Plan> {
 async fn look(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&mut Start, &Goals),
+    start: &mut Start,
+    goals: &Goals,
     plan: &Plan,
 ) -> Result<Option<Swept>, Cut> {
     if plan.is_empty() {
@@ -160,7 +163,7 @@ async fn look(
     session
         .events
         .send(Event::SweepStarted { with: plan.names() });
-    let swept = run(session, progress, (start, goals), plan).await?;
+    let swept = run(session, progress, start, goals, plan).await?;
     look_again(session, start)?;
     Ok(Some(swept))
 }
@@ -169,7 +172,8 @@ async fn look(
 async fn run(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&Start, &Goals),
+    start: &Start,
+    goals: &Goals,
     plan: &Plan,
 ) -> Result<Swept, Cut> {
     let settled = Journal::measuring(&session.id, start.cycle);

@@ -169,7 +169,7 @@ impl Agent {
             false => Stdout::Sent(sender),
         };
         let fence = sandbox.fence(Profile::Agent(&how.writes, call.folder), ground)?;
-        let mut env = environment(&how, &fill, (&call, &outbox));
+        let mut env = environment(&how, &fill, &call, &outbox);
         env.extend(fence.env.clone());
         let argv = fence.around(self.argv(&how, &fill));
         let job = Job {
@@ -206,7 +206,7 @@ impl Agent {
             tail: &String::from_utf8_lossy(&ran.tail),
             usage_file: beside.as_deref(),
         });
-        let run = self.run_of(ran, &how, (outcome, letters));
+        let run = self.run_of(ran, &how, outcome, letters);
         // What it left is read; nothing of it stays as it was written, secrets and all. Paid work is not lost over that.
         if let Some(Err(error)) = letters.map(Outbox::drop_contents) {
             tracing::warn!("{error}");
@@ -234,7 +234,8 @@ impl Agent {
         &self,
         ran: Ran,
         how: &Preset,
-        (outcome, letters): (Outcome, Option<&Outbox>),
+        outcome: Outcome,
+        letters: Option<&Outbox>,
     ) -> AgentRun {
         let (status, end) = ended(&ran, how, &outcome);
         let mut unread = Vec::new();
@@ -360,7 +361,8 @@ fn clear(folder: &Path) -> Result<()> {
 fn environment(
     how: &Preset,
     fill: &Fill<'_>,
-    (call, outbox): (&Call<'_>, &Outbox),
+    call: &Call<'_>,
+    outbox: &Outbox,
 ) -> Vec<(OsString, OsString)> {
     let of_preset = how.env(fill).into_iter();
     let of_contract = [

@@ -95,7 +95,7 @@ impl Auditor<'_> {
         let now: Vec<String> = chronicle::lines_of(&text).collect();
         let records = History::parse(&String::from_utf8_lossy(&text)).records;
         let of_agents = self.made_by_agents(&records)?;
-        let chronicle = Chronicle::of(self.repo, &self.past, (text, &now), &of_agents)?;
+        let chronicle = Chronicle::of(self.repo, &self.past, text, &now, &of_agents)?;
         let lines = audit::lines(&now, &chronicle.written, &chronicle.unseen);
         let filed = self.with_records(chronicle.filed, &lines.records, &chronicle.written);
         let mut disagreements = lines.disagreements;
@@ -266,9 +266,7 @@ impl Auditor<'_> {
             None => Sight::Unseen,
         };
         let (goals, added) = match (&started, &start, before) {
-            (Sight::Seen(_), Some(start), Some(before)) => {
-                self.goals_of(start, (before, record))?
-            }
+            (Sight::Seen(_), Some(start), Some(before)) => self.goals_of(start, before, record)?,
             _ => (Sight::Unseen, None),
         };
         let mut differs_in = Vec::new();
@@ -343,7 +341,7 @@ impl Auditor<'_> {
                 None => Sight::Unseen,
             });
         };
-        self.note_unknown(("snapshot", name), &bytes);
+        self.note_unknown("snapshot", name, &bytes);
         let read = serde_json::from_slice(&bytes);
         Ok(Sight::Seen(
             read.map_err(|cause| text::json_problem(&cause)),
@@ -373,13 +371,12 @@ impl Auditor<'_> {
     fn goals_of(
         &mut self,
         start: &str,
-        (before, record): (&Snapshot, &Record),
+        before: &Snapshot,
+        record: &Record,
     ) -> Result<(Sight<Rc<Goals>>, Option<usize>)> {
         let tree = self.repo.tree_of(start)?;
         let wanted = &before.goals_digest;
-        let Some((path, goals)) = self
-            .goals
-            .find(self.repo, (&tree, self.goals_file), wanted)?
+        let Some((path, goals)) = self.goals.find(self.repo, &tree, self.goals_file, wanted)?
         else {
             let has_goals = match self.goals_file {
                 Some(name) => self.repo.has_file(&tree, name)?,

@@ -15,8 +15,10 @@ const MOST: usize = 8_000;
 
 /// Returns what `ao inject` prints at `root`; empty if there is no `ao`, or it fails. It is held back like a check.
 pub async fn from_ao(
-    (supervisor, fence): (&Supervisor, &Fence),
-    (root, logs): (&Path, &Path),
+    supervisor: &Supervisor,
+    fence: &Fence,
+    root: &Path,
+    logs: &Path,
     session: &str,
 ) -> String {
     let Some(ao) = program::ao() else {

@@ -89,7 +89,7 @@ impl Asker {
 
     /// Asks a program something, in a folder where it finds nothing to work on.
     pub fn ask(&self, argv: Vec<OsString>, env: Vec<(OsString, OsString)>) -> Look<Answer> {
-        let job = job(argv, env, (Path::new("/"), ANSWER));
+        let job = job(argv, env, Path::new("/"), ANSWER);
         let supervisor = self.supervisor.clone();
         Look::within(ANSWER + ENDED, move || {
             answer(supervisor.run_now(&job).map_err(|cause| cause.to_string()))
@@ -135,7 +135,7 @@ impl Asker {
     fn git_job(&self, arguments: &[&str]) -> impl FnOnce() -> Result<Said, String> + Send + use<> {
         let supervisor = self.supervisor.clone();
         let (words, env) = (self.git.words(arguments), self.git.variables());
-        let job = job(words, env, (&self.folder, LOOK));
+        let job = job(words, env, &self.folder, LOOK);
         move || supervisor.run_now(&job).map_err(|cause| cause.to_string())
     }
 }
@@ -161,7 +161,8 @@ impl Trial {
 fn job(
     argv: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
-    (folder, timeout): (&Path, Duration),
+    folder: &Path,
+    timeout: Duration,
 ) -> Job {
     Job {
         argv,

@@ -273,7 +273,7 @@ impl Git {
 
     /// Is held back by this sandbox from now on, in whatever it runs for the working tree at `root` and what belongs to that
     /// (`ground`), and for slots; so are all copies of this one. Only supervised calls are.
-    pub fn hold_back(&self, sandbox: &Sandbox, (root, ground): (&Path, Ground)) {
+    pub fn hold_back(&self, sandbox: &Sandbox, root: &Path, ground: Ground) {
         let bounds = sandbox.is_on().then(|| {
             Arc::new(Bounds {
                 sandbox: sandbox.clone(),
@@ -376,7 +376,7 @@ impl Git {
             }
             let is_waited_for = is_one_of(&INDEXING, arguments) && answer.is_locked_out();
             if !is_waited_for || Instant::now() >= until || self.is_halted() {
-                return Err(failure((&self.root, arguments), &answer));
+                return Err(failure(&self.root, arguments, &answer));
             }
             thread::sleep(pause);
             pause = (2 * pause).min(Duration::from_millis(200));
@@ -581,7 +581,7 @@ fn too_slow(call: &str, limit: Duration) -> Error {
 }
 
 /// The error of a call that failed.
-fn failure<S: AsRef<OsStr>>((root, arguments): (&Path, &[S]), answer: &Answer) -> Error {
+fn failure<S: AsRef<OsStr>>(root: &Path, arguments: &[S], answer: &Answer) -> Error {
     let said = String::from_utf8_lossy(&answer.stderr);
     let said = said.trim();
     let command = shown(arguments);

@@ -109,7 +109,7 @@ impl Gitfile {
 
     /// Makes it what it was, if the git directory is there to which it leads; what is in its place goes to the quarantine there. Says
     /// what was done.
-    pub fn put_back(&self, (session, cycle): (&str, u64)) -> Result<Vec<String>> {
+    pub fn put_back(&self, session: &str, cycle: u64) -> Result<Vec<String>> {
         let path = self.root.join(NAME);
         if let Held::Folder(..) = self.held {
             let is_it = |moved: &Path| Held::at(moved).as_ref() == Some(&self.held);

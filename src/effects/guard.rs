@@ -111,7 +111,7 @@ impl Guarded {
         let within = modules.keys().map(|name| path_in(&repo.root, name));
         let called_from: Vec<_> = [repo.root.clone()].into_iter().chain(within).collect();
         let roots = [repo.root.clone()];
-        let programs = Programs::take(&texts, (&roots, &called_from), &mut bytes)?;
+        let programs = Programs::take(&texts, &roots, &called_from, &mut bytes)?;
         let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
         let (of_git, links) = links_of(&places.common, &settings::around(&places.common, &folders));
         let modes = (
@@ -140,7 +140,7 @@ impl Guarded {
         let mut bytes = Bytes::new();
         let texts = texts_of(user, &settings::folders(&user.own_places()))?;
         let roots = [root.to_owned(), user.root.clone()];
-        let programs = Programs::take(&texts, (&roots, &roots), &mut bytes)?;
+        let programs = Programs::take(&texts, &roots, &roots, &mut bytes)?;
         if programs.is_empty() {
             return Ok(Guarded::default());
         }
@@ -192,7 +192,8 @@ impl Guarded {
     pub fn put_back_settings(
         &self,
         places: &Places,
-        (when, quarantine): (&str, &mut Quarantine),
+        when: &str,
+        quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         // Before the first agent nothing is remembered.
         if self.folders.is_empty() {
@@ -208,7 +209,7 @@ impl Guarded {
         }
         let all = self.remembered(places)?;
         let wanted = |digest: &str| of(&all, digest);
-        let names = settings::put_back(&places.common, (&before, &now), wanted, quarantine)?;
+        let names = settings::put_back(&places.common, &before, &now, wanted, quarantine)?;
         let note = format!(
             "settings of git changed while {when} ran and are as before: {}",
             names.join(", ")

@@ -131,7 +131,7 @@ impl Isolation {
         let mut enter = |folder: &Path| {
             modes::open_folder(&root.join(folder));
         };
-        pipes::clear((root, &self.user.plain), &mut enter, &mut quarantine)?;
+        pipes::clear(root, &self.user.plain, &mut enter, &mut quarantine)?;
         mirror::clear_damaged_in(&self.slot.root, &mut quarantine)?;
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);

@@ -378,7 +378,8 @@ impl Kept {
     pub fn let_go(
         &mut self,
         paths: &BTreeSet<Vec<u8>>,
-        (root, folders): (&Path, &[PathBuf]),
+        root: &Path,
+        folders: &[PathBuf],
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         let names = paths.iter().map(|path| to_hex(path));

@@ -86,11 +86,9 @@ impl Measurer {
         for index in order.together {
             let slot = Rc::clone(&slots);
             let one = self.clone();
-            let (goal, times, logs) = (
-                chosen[index].clone(),
-                times(goals, chosen[index], expected),
-                logs.map(Path::to_owned),
-            );
+            let goal = chosen[index].clone();
+            let (timeout, expected_s) = times(goals, &goal, expected);
+            let logs = logs.map(Path::to_owned);
             running.push((
                 index,
                 tasks.spawn_local(async move {
@@ -98,7 +96,7 @@ impl Measurer {
                         .acquire()
                         .await
                         .expect("BUG: the semaphore is never closed");
-                    one.check(&goal, times, logs.as_deref()).await
+                    one.check(&goal, timeout, expected_s, logs.as_deref()).await
                 }),
             ));
         }
@@ -111,9 +109,9 @@ impl Measurer {
             })
             .await;
         for index in order.alone {
-            results[index] = self
-                .check(chosen[index], times(goals, chosen[index], expected), logs)
-                .await;
+            let (timeout, expected_s) = times(goals, chosen[index], expected);
+            let measured = self.check(chosen[index], timeout, expected_s, logs);
+            results[index] = measured.await;
         }
         (results.into_iter().flatten().collect(), self.stop.halt())
     }
@@ -122,7 +120,8 @@ impl Measurer {
     async fn check(
         &self,
         goal: &Goal,
-        (timeout, expected_s): (Duration, Option<f64>),
+        timeout: Duration,
+        expected_s: Option<f64>,
         logs: Option<&Path>,
     ) -> Option<Measurement> {
         if self.stop.halt().is_some() {
@@ -144,7 +143,7 @@ impl Measurer {
                 goal.id
             ));
         }
-        let measurement = self.read_off(goal, &ran, (timeout, start));
+        let measurement = self.read_off(goal, &ran, timeout, start);
         self.events.send(Event::CheckFinished {
             measurement: measurement.clone(),
         });
@@ -211,7 +210,8 @@ impl Measurer {
         &self,
         goal: &Goal,
         ran: &Ran,
-        (timeout, start): (Duration, SystemTime),
+        timeout: Duration,
+        start: SystemTime,
     ) -> Measurement {
         let source = reading(goal).map_or(Source::Output, Reading::source);
         let (reports, note) = match reports::read(&self.root, &source, start) {

@@ -133,7 +133,7 @@ impl Mirror {
 
     /// Returns each git directory that was copied as a whole, with the folder of its copy.
     fn copied(&self) -> Vec<(PathBuf, PathBuf)> {
-        way_back::copied((&self.folder, &self.common))
+        way_back::copied(&self.folder, &self.common)
     }
 
     /// Returns the git directories of submodules, each with its copy and its name for people.
@@ -371,7 +371,7 @@ impl Mirror {
 
     /// Returns the command that puts the git directory back, in backticks, or what has to be done first; none if there is no copy.
     pub fn way_back(&self) -> Option<String> {
-        way_back::command((&self.folder, &self.common))
+        way_back::command(&self.folder, &self.common)
     }
 
     /// Returns the copy of the private directory, if a whole copy is there and the git directory is still the one that was

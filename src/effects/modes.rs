@@ -314,7 +314,8 @@ impl Done {
         &mut self,
         place: &str,
         known: &Folders,
-        (opened, changed): (Vec<PathBuf>, Vec<PathBuf>),
+        opened: Vec<PathBuf>,
+        changed: Vec<PathBuf>,
     ) {
         let shown = |path: PathBuf| {
             let shown = Path::new(place).join(path);

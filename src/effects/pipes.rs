@@ -55,11 +55,12 @@ pub struct Met {
 /// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter`
 /// is called with each folder, before that is looked into.
 pub fn clear(
-    (root, plain): (&Path, &Plain),
+    root: &Path,
+    plain: &Plain,
     enter: &mut dyn FnMut(&Path),
     quarantine: &mut Quarantine,
 ) -> Result<Met> {
-    let found = in_tree((root, plain), enter);
+    let found = in_tree(root, plain, enter);
     for path in found.in_the_way {
         quarantine.take_from(root, &path, &path)?;
     }
@@ -68,7 +69,7 @@ pub fn clear(
 
 /// Returns what is met on the way through a working tree.
 pub fn met(root: &Path, plain: &Plain) -> Met {
-    in_tree((root, plain), &mut |_| {}).met
+    in_tree(root, plain, &mut |_| {}).met
 }
 
 /// What was in the way in git directories, by whole paths.
@@ -97,8 +98,10 @@ impl Cleared {
 /// The same for the git directory of a working tree and the one that it shares, and those of submodules that lie `around` it. There
 /// goes, too, what is of another kind than what git has there, unless it `stood` there before.
 pub fn clear_git(
-    (places, plain): (&Places, &Plain),
-    (stood, around): (&Stood, &[PathBuf]),
+    places: &Places,
+    plain: &Plain,
+    stood: &Stood,
+    around: &[PathBuf],
     quarantine: &mut Quarantine,
 ) -> Result<Cleared> {
     let common = &places.common;
@@ -114,10 +117,10 @@ pub fn clear_git(
                 .and_then(|root| folder.strip_prefix(root).ok())
                 .unwrap_or(Path::new(".git")),
         };
-        for (path, wrong) in misplaced((common, folder), (stood, plain)) {
+        for (path, wrong) in misplaced(common, folder, stood, plain) {
             let (full, shown) = (folder.join(&path), shown.join(&path));
             match wrong {
-                Some(Wrong::Size(bytes)) => quarantine.drop_oversize(&full, (&shown, bytes))?,
+                Some(Wrong::Size(bytes)) => quarantine.drop_oversize(&full, &shown, bytes)?,
                 Some(Wrong::Kind) | None => quarantine.take_from(folder, &path, &shown)?,
             }
             cleared.misplaced.extend(wrong.map(|_| full));
@@ -138,8 +141,10 @@ pub fn clear_git(
 
 /// Lists what is in the way in a git directory, relative to it, and what is wrong with it; nothing where whoever reads it waits.
 fn misplaced(
-    (common, git_dir): (&Path, &Path),
-    (stood, plain): (&Stood, &Plain),
+    common: &Path,
+    git_dir: &Path,
+    stood: &Stood,
+    plain: &Plain,
 ) -> Vec<(PathBuf, Option<Wrong>)> {
     let mut found = Vec::new();
     let mut folders = vec![(PathBuf::new(), Part::GitDir)];
@@ -162,7 +167,7 @@ fn misplaced(
             }
             if is_endless(git_dir, &path, kind) {
                 found.push((path, None));
-            } else if let Some(wrong) = stood.wrong((common, git_dir), &path, (kind, wanted)) {
+            } else if let Some(wrong) = stood.wrong(common, git_dir, &path, kind, wanted) {
                 found.push((path, Some(wrong)));
             } else if kind.is_dir() {
                 folders.push((path, below));
@@ -173,8 +178,8 @@ fn misplaced(
 }
 
 /// Refuses a working tree in which git would wait. `enter` is called with each folder.
-pub fn refuse((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Result<()> {
-    refuse_any(root, &in_tree((root, plain), enter).in_the_way)
+pub fn refuse(root: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Result<()> {
+    refuse_any(root, &in_tree(root, plain, enter).in_the_way)
 }
 
 /// Refuses the repository around a folder, should opening it be waiting for something. A repository that is none, or none
@@ -183,9 +188,9 @@ pub fn refuse_git_above(folder: &Path, plain: &Plain) -> Result<()> {
     let Some(git_dir) = git_dir_above(folder) else {
         return Ok(());
     };
-    refuse_any(&git_dir, &in_git_dir((&git_dir, plain), &mut |_| {}))?;
+    refuse_any(&git_dir, &in_git_dir(&git_dir, plain, &mut |_| {}))?;
     match common_of(&git_dir) {
-        Some(common) => refuse_any(&common, &in_git_dir((&common, plain), &mut |_| {})),
+        Some(common) => refuse_any(&common, &in_git_dir(&common, plain, &mut |_| {})),
         None => Ok(()),
     }
 }
@@ -231,7 +236,7 @@ fn common_of(git_dir: &Path) -> Option<PathBuf> {
 
 /// Lists what is in the way below the root of a working tree, git directories included, relative to it,
 /// and the repositories there.
-fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Found {
+fn in_tree(root: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Found {
     let mut found = Found::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -243,7 +248,7 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
             }
             if name == ".git" && kind.is_dir() {
                 let mut enter = |it: &Path| enter(&path.join(it));
-                let within = in_git_dir((&root.join(&path), plain), &mut enter);
+                let within = in_git_dir(&root.join(&path), plain, &mut enter);
                 let within = within.into_iter().map(|one| path.join(one));
                 found.in_the_way.extend(within);
             } else if kind.is_dir() {
@@ -262,7 +267,7 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
 }
 
 /// Lists what is in the way in a git directory, relative to it.
-fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
+fn in_git_dir(git_dir: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {

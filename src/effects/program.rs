@@ -88,7 +88,8 @@ type IsMeasured<'a> = &'a dyn Fn(&str) -> bool;
 /// managers of Node's look for in node_modules before; folders of PATH that are relative are below `root`, where checks run.
 pub fn called_by_checks(
     goals: &Goals,
-    (packaged, is_measured): (&BTreeSet<Packaged>, IsMeasured<'_>),
+    packaged: &BTreeSet<Packaged>,
+    is_measured: IsMeasured<'_>,
     root: &Path,
 ) -> BTreeMap<String, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();

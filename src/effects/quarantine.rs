@@ -91,7 +91,7 @@ impl Quarantine {
 
     /// Removes a file that has more bytes than any of its kind has: whatever it is, nobody could read it there, and here it would
     /// leave no room for anything else.
-    pub fn drop_oversize(&mut self, file: &Path, (name, bytes): (&Path, u64)) -> Result<()> {
+    pub fn drop_oversize(&mut self, file: &Path, name: &Path, bytes: u64) -> Result<()> {
         files::remove(file)?;
         let words = format!("{} ({} MiB)", shown(name), bytes >> 20);
         self.dropped.push(words);

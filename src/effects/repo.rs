@@ -146,11 +146,6 @@ impl Repo {
         }
     }
 
-    /// Returns the root of the working tree, with what is known of folders.
-    pub fn working_tree(&self) -> (&Path, &Plain) {
-        (&self.root, &self.plain)
-    }
-
     /// Returns what may be written to by whoever works here in a sandbox.
     pub fn ground(&self) -> Ground {
         Ground::of_repo(&self.root, &self.own_places(), self.is_slot)

@@ -45,7 +45,7 @@ fn change(repo: &Repo, ledger: &Ledger, record: &Record) -> Option<Change> {
     }
     let files = differences.len();
     differences.truncate(report::FILES);
-    let lines = lines(repo, (&old, &new), &differences).unwrap_or_default();
+    let lines = lines(repo, &old, &new, &differences).unwrap_or_default();
     let of = |path: &[u8]| lines.iter().find(|(known, _)| known == path)?.1;
     let listed = differences
         .iter()
@@ -58,11 +58,7 @@ fn change(repo: &Repo, ledger: &Ledger, record: &Record) -> Option<Change> {
 type Counted = (Vec<u8>, Option<(u64, u64)>);
 
 /// Counts lines as git does, without any program that its settings name.
-fn lines(
-    repo: &Repo,
-    (old, new): (&str, &str),
-    differences: &[Difference],
-) -> Result<Vec<Counted>> {
+fn lines(repo: &Repo, old: &str, new: &str, differences: &[Difference]) -> Result<Vec<Counted>> {
     const WORDS: [&str; 7] = [
         "diff-tree",
         "-r",

@@ -337,8 +337,8 @@ impl Sandbox {
                 before.extend(inside.arguments());
                 before.push(self.bwrap.clone().into());
                 let asked = self.wish.env.as_deref().unwrap_or_default();
-                rules.extend(shut_doors(&rules, (&self.home, asked)));
-                before.extend(bwrap_argv(&in_order(rules), (network, is_root())));
+                rules.extend(shut_doors(&rules, &self.home, asked));
+                before.extend(bwrap_argv(&in_order(rules), network, is_root()));
             }
         }
         before

@@ -334,8 +334,7 @@ impl Sweeper<'_> {
                 }
             }
             Reader::Own(command) => {
-                batch =
-                    sweep::read_own((&call.name, command), output(&ran.tail), &root, &is_tracked);
+                batch = sweep::read_own(&call.name, command, output(&ran.tail), &root, &is_tracked);
                 let found_nothing = batch.findings.is_empty() && batch.items.is_empty();
                 if exit != 0 && found_nothing {
                     return Err(said(format!(

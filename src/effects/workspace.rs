@@ -166,7 +166,7 @@ impl Workspace<'_> {
         self.judge_strangers()?;
         let (status, hidden, whereabouts) = self.look_at_all(&mut folders)?;
         // A session looks at the tree before it measures its baseline, as of no cycle.
-        status.refuse_dirty(&hidden.names(), (cycle > 0, way_out))?;
+        status.refuse_dirty(&hidden.names(), cycle > 0, way_out)?;
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let kept = Kept::listed(untracked, &status.ignored);
@@ -215,7 +215,12 @@ impl Workspace<'_> {
             open(folder);
             folders.push(folder.to_owned());
         };
-        let met = pipes::clear(self.repo.working_tree(), &mut enter, &mut quarantine)?;
+        let met = pipes::clear(
+            &self.repo.root,
+            &self.repo.plain,
+            &mut enter,
+            &mut quarantine,
+        )?;
         Ok(Cleared {
             notes: quarantine.notes().collect(),
             repositories: named(met.repositories),
@@ -279,8 +284,8 @@ impl Workspace<'_> {
         if fate != Fate::Leave {
             settled.made = start.kept.made_since(&self.repo.root, &stock.after_agent);
         }
-        let after = (&stock.after_agent, fate);
-        let put_back = self.put_untracked_right(start, after, &mut quarantine)?;
+        let after = &stock.after_agent;
+        let put_back = self.put_untracked_right(start, after, fate, &mut quarantine)?;
         let unread = self.lost_unread(start);
         if !is_left {
             self.give_hollow_back(start);
@@ -311,7 +316,8 @@ impl Workspace<'_> {
     pub fn put_untracked_right(
         &self,
         start: &Start,
-        (after, fate): (&AfterAgent, Fate),
+        after: &AfterAgent,
+        fate: Fate,
         quarantine: &mut Quarantine,
     ) -> Result<PutBack> {
         let (root, folders) = (&*self.repo.root, keep::folders(&self.repo.own_places()));
@@ -319,9 +325,12 @@ impl Workspace<'_> {
             Fate::Keep => start.kept.with_late_outputs(root, after),
             Fate::Undo | Fate::Leave => Cow::Borrowed(&start.kept),
         };
-        let place = (root, &folders[..]);
-        start.kept.keep_overwritten(place, after, quarantine)?;
-        start.kept.keep_earlier(place, (after, &kept), quarantine)?;
+        start
+            .kept
+            .keep_overwritten(root, &folders, after, quarantine)?;
+        start
+            .kept
+            .keep_earlier(root, &folders, after, &kept, quarantine)?;
         if fate == Fate::Undo {
             kept.put_back_all_built(root, &folders, quarantine)?;
             kept.take_unbuilt(root, quarantine)?;

@@ -58,11 +58,10 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         .journal_file
         .write(&Journal::measuring(&session.id, 0))?;
     start.kept.look(&session.repo.root, None);
-    let place = (&start, &goals);
-    let mut baseline = measure_before(session, progress, place, "baseline").await?;
+    let mut baseline = measure_before(session, progress, &start, &goals, "baseline").await?;
     session.tell_measured(&baseline, "baseline");
     clear_after_checks(session, progress, &start)?;
-    warn_of_lack(session, progress, (&goals, &baseline, 0)).await?;
+    warn_of_lack(session, progress, &goals, &baseline, 0).await?;
     refuse_unmeasurable(&baseline, &goals)?;
     baseline.cycle = Some(0);
     progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
@@ -76,7 +75,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         session.with_settings_held(0, || session.workspace().note_came(&mut listed))?;
     }
     let mut kept = listed.clone();
-    kept.note_outputs(&session.repo.root, (None, &listed), &[]);
+    kept.note_outputs(&session.repo.root, None, &listed, &[]);
     kept.look(&session.repo.root, Some(&listed));
     progress.kept = Some(kept);
     progress.carried = Some(Carried {
@@ -93,8 +92,8 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
         goals.settings.sweep.as_deref(),
         session.options.sweep.as_deref(),
     );
-    let place = (&*session.repo.root, &*parts);
-    let added = add_unwired(place, goals, &mut progress.ledger.queue);
+    let queue = &mut progress.ledger.queue;
+    let added = add_unwired(&session.repo.root, &parts, goals, queue);
     if added > 0 {
         progress.ledger.write_queue()?;
         let verb = if added == 1 { "is" } else { "are" };
@@ -108,7 +107,7 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
 
 /// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many. None where no
 /// work is looked for: the `parts` of a sweep are none (`sweep: []`).
-pub fn add_unwired((root, parts): (&Path, &[Part]), goals: &Goals, queue: &mut Queue) -> usize {
+pub fn add_unwired(root: &Path, parts: &[Part], goals: &Goals, queue: &mut Queue) -> usize {
     if parts.is_empty() {
         return 0;
     }

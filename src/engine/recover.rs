@@ -45,8 +45,8 @@ pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Resu
     refuse_recorded(repo, journal_file, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     hold_users(repo, &mut journal)?;
-    clear_way((repo, journal_file), &mut journal, events)?;
-    let settled = settle((repo, journal_file), journal, events);
+    clear_way(repo, journal_file, &mut journal, events)?;
+    let settled = settle(repo, journal_file, journal, events);
     let (said, ending) = settled.inspect_err(|error| super::hand_over(repo, error))?;
     // The copy first: a cycle that is settled must not be found there again.
     if let Ok(mirror) = Mirror::of(&repo.own_places()) {
@@ -95,7 +95,8 @@ fn hold_users(repo: &Repo, journal: &mut Journal) -> Result<()> {
 
 /// Takes pipes out of git's way, and puts aside what came later than the dead session.
 fn clear_way(
-    (repo, journal_file): (&Repo, &JournalFile),
+    repo: &Repo,
+    journal_file: &JournalFile,
     journal: &mut Journal,
     events: &Events,
 ) -> Result<()> {
@@ -103,7 +104,7 @@ fn clear_way(
         return Ok(());
     };
     let mut notes = Workspace { repo }.clear_pipes(start)?;
-    notes.extend(aftermath::keep_apart((repo, journal_file), journal)?);
+    notes.extend(aftermath::keep_apart(repo, journal_file, journal)?);
     match (&mut journal.record, journal.phase) {
         (Some(record), Phase::Agent | Phase::Undoing) => record.notes.extend(notes),
         _ => notes.into_iter().for_each(|note| events.note(note)),
@@ -113,7 +114,8 @@ fn clear_way(
 
 /// Settles the cycle of the journal by how far it had come. Returns that in one sentence, and an ending if a person has to look.
 fn settle(
-    (repo, journal_file): (&Repo, &JournalFile),
+    repo: &Repo,
+    journal_file: &JournalFile,
     mut journal: Journal,
     events: &Events,
 ) -> Result<(String, Option<Ending>)> {
@@ -125,11 +127,11 @@ fn settle(
         {
             let (start, record) = (start.clone(), record.clone());
             let (record, said) =
-                isolated::settle((repo, journal_file), (&start, &record), &mut journal)?;
+                isolated::settle(repo, journal_file, &start, &record, &mut journal)?;
             match isolated::place_of(repo, &start, &record)? {
                 Some(branch) => {
                     let start = Start { branch, ..start };
-                    write_down((&workspace, events), &start, (&record, &journal))?;
+                    write_down(&workspace, events, &start, &record, &journal)?;
                     tell_notes(&record, events);
                     said
                 }
@@ -138,7 +140,8 @@ fn settle(
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
             let (record, left) = undo(
-                (&workspace, journal_file),
+                &workspace,
+                journal_file,
                 start,
                 record,
                 journal.plan.as_ref(),
@@ -148,7 +151,7 @@ fn settle(
             journal.phase = Phase::Recording;
             journal.record = Some(record.clone());
             journal_file.write(&journal)?;
-            write_down((&workspace, events), &start, (&record, &journal))?;
+            write_down(&workspace, events, &start, &record, &journal)?;
             tell_notes(&record, events);
             if let Some(suspect) = left {
                 ending = Some(Ending::somebody_else(&record, suspect));
@@ -164,8 +167,8 @@ fn settle(
             )
         }
         (Phase::Recording, Some(start), Some(record)) => {
-            clear_locks((&workspace, events), start)?;
-            write_down((&workspace, events), start, (record, &journal))?;
+            clear_locks(&workspace, events, start)?;
+            write_down(&workspace, events, start, record, &journal)?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
                 journal.cycle
@@ -174,7 +177,7 @@ fn settle(
         (Phase::Sweeping, Some(start), _) => put_back_swept(&workspace, start)?,
         (Phase::Closing, start, _) => {
             if let Some(start) = start {
-                clear_locks((&workspace, events), start)?;
+                clear_locks(&workspace, events, start)?;
             }
             let (_, head) = repo.ready_head()?;
             let committed = repo.ledger_files(&repo.tree_of(&head)?)?;
@@ -273,7 +276,8 @@ fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
 /// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
 /// commits are in the way that are not, or may not be, the agent's: then it is returned who else may have made them.
 fn undo(
-    (workspace, journal_file): (&Workspace<'_>, &JournalFile),
+    workspace: &Workspace<'_>,
+    journal_file: &JournalFile,
     start: &Start,
     record: &Record,
     plan: Option<&Plan>,
@@ -350,7 +354,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     // Nobody remembers who wrote what since the agent.
     let after = start.kept.look_after_agent(&repo.root);
     let fate = if was_outrun { Fate::Leave } else { Fate::Undo };
-    let put_back = workspace.put_untracked_right(start, (&after, fate), &mut quarantine)?;
+    let put_back = workspace.put_untracked_right(start, &after, fate, &mut quarantine)?;
     let unread = workspace.lost_unread(start);
     if !was_outrun {
         workspace.give_hollow_back(start);
@@ -376,7 +380,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
 }
 
 /// Removes the lock files that the dead session left, and says so.
-fn clear_locks((workspace, events): (&Workspace<'_>, &Events), start: &Start) -> Result<()> {
+fn clear_locks(workspace: &Workspace<'_>, events: &Events, start: &Start) -> Result<()> {
     for removed in workspace.clear_locks(start)? {
         events.note(removed);
     }
@@ -385,9 +389,11 @@ fn clear_locks((workspace, events): (&Workspace<'_>, &Events), start: &Start) ->
 
 /// Appends the record and commits the ledger, unless that was done.
 fn write_down(
-    (workspace, events): (&Workspace<'_>, &Events),
+    workspace: &Workspace<'_>,
+    events: &Events,
     start: &Start,
-    (record, journal): (&Record, &Journal),
+    record: &Record,
+    journal: &Journal,
 ) -> Result<()> {
     let repo = workspace.repo;
     let record = &record.clone().kept();
@@ -404,7 +410,7 @@ fn write_down(
         (None, false) => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;
-    let standing = recorded::standing(repo, (start, &head), record)?;
+    let standing = recorded::standing(repo, start, &head, record)?;
     if standing == Standing::Recorded {
         return match is_checked_out || !is_elsewhere {
             true => workspace.sync_ledger(workspace.lock_index()?, &repo.ledger_files(&tree)?),
@@ -445,7 +451,7 @@ fn write_down(
         }
     }
     ledger.record(repo, record)?;
-    ledger.commit((workspace, index), &start.commit, &record.message())?;
+    ledger.commit(workspace, index, &start.commit, &record.message())?;
     Ok(())
 }
 

@@ -131,7 +131,7 @@ async fn search(
     // What has its ending when a session begins was told by an earlier one.
     let mut told = tell::settled(&mut known, lineage);
     loop {
-        tell::endings(session, lineage, (&mut known, &mut told));
+        tell::endings(session, lineage, &mut known, &mut told);
         if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
@@ -148,7 +148,7 @@ async fn search(
                     note(session, lineage, Entry::Attempt(proposal))?;
                     continue;
                 };
-                match between::ask(&session.site, between, (lineage, generation)).await {
+                match between::ask(&session.site, between, lineage, generation).await {
                     Ok(Answer::Go) => approved = generation,
                     Ok(Answer::Adjust(change)) => {
                         crew.max_cost = change.max_cost.or(crew.max_cost);
@@ -205,7 +205,7 @@ impl Crew {
         let session = Rc::clone(session);
         match task {
             Task::Edit { id, nth } => {
-                let job = edit::job(lineage, (id, nth), self.max_cost);
+                let job = edit::job(lineage, id, nth, self.max_cost);
                 self.jobs.spawn_local(async move {
                     let edited = match job {
                         Ok(job) => job.run(&session, lane).await,
@@ -215,7 +215,7 @@ impl Crew {
                 });
             }
             Task::Measure { id, what } => {
-                let job = measure::job(lineage, (id, what));
+                let job = measure::job(lineage, id, what);
                 self.jobs.spawn_local(async move {
                     let measured = job.run(&session, lane).await;
                     let entry = |measured| Entry::Measurement { id, what, measured };

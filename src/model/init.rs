@@ -220,10 +220,10 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     jvm::propose(look, wishes, &mut found);
     more::propose(look, &tasks, &mut found);
     autotools::propose(look, &mut found);
-    linters::propose(look, (&packages, &tasks), &mut found);
+    linters::propose(look, &packages, &tasks, &mut found);
     tasks::propose(look, &tasks, &mut found);
     if wishes.from_ci {
-        ci::propose(look, (&packages, &tasks), &mut found);
+        ci::propose(look, &packages, &tasks, &mut found);
     }
     tasks::sessions::propose(look, &tasks, &mut found);
     let all = std::mem::take(&mut found.proposals);

@@ -167,7 +167,7 @@ pub fn ranked<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) -> V
         .take(ATTEMPTS)
         .collect();
     for record in attempts.into_iter().rev() {
-        let told = order(&standing, &failed, (goal_id, record.cycle));
+        let told = order(&standing, &failed, goal_id, record.cycle);
         for index in told
             .into_iter()
             .filter(|(_, is_told)| *is_told)
@@ -180,7 +180,7 @@ pub fn ranked<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) -> V
             }
         }
     }
-    order(&standing, &failed, (goal_id, u64::MAX))
+    order(&standing, &failed, goal_id, u64::MAX)
         .into_iter()
         .map(|(index, is_told)| Ranked {
             lesson: standing[index],
@@ -191,11 +191,7 @@ pub fn ranked<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) -> V
 }
 
 /// Returns the places of the lessons of before a cycle in the order in which they are told, and whether there is room for each.
-fn order(
-    standing: &[&Lesson],
-    failed: &[usize],
-    (goal_id, cycle): (&str, u64),
-) -> Vec<(usize, bool)> {
+fn order(standing: &[&Lesson], failed: &[usize], goal_id: &str, cycle: u64) -> Vec<(usize, bool)> {
     let mut places: Vec<usize> = (0..standing.len())
         .rev()
         .filter(|index| standing[*index].cycle < cycle)

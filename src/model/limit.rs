@@ -19,12 +19,7 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
         let most = limits.max_cost?;
         let limit = format!("limit of {}", usage::dollars(most));
         let is_reached = spent.cost_usd >= most;
-        held(
-            is_reached,
-            spent.unknown_cost,
-            (&limit, "--max-cost"),
-            spent,
-        )
+        held(is_reached, spent.unknown_cost, &limit, "--max-cost", spent)
     };
     let of_tokens = || {
         let most = limits.max_tokens?;
@@ -33,7 +28,8 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
         held(
             is_reached,
             spent.unknown_tokens,
-            (&limit, "--max-tokens"),
+            &limit,
+            "--max-tokens",
             spent,
         )
     };
@@ -50,12 +46,7 @@ pub fn used_up(limits: &Limits, spent: &Spent) -> Option<String> {
     reached(&limits, 0, spent)
 }
 
-fn held(
-    is_reached: bool,
-    unknown: u64,
-    (limit, flag): (&str, &str),
-    spent: &Spent,
-) -> Option<String> {
+fn held(is_reached: bool, unknown: u64, limit: &str, flag: &str, spent: &Spent) -> Option<String> {
     let spent = spent.words();
     match (is_reached, unknown) {
         (true, _) => Some(format!("{limit} reached: {spent} ({flag})")),

@@ -119,10 +119,7 @@ fn pattern(text: &str) -> bytes::Regex {
 }
 
 /// Returns what a pattern found under a name, and its words.
-fn named<'t>(
-    (text, captures): (&'t str, &Captures<'t>),
-    name: &str,
-) -> Option<(&'t str, Match<'t>)> {
+fn named<'t>(text: &'t str, captures: &Captures<'t>, name: &str) -> Option<(&'t str, Match<'t>)> {
     let found = captures.name(name)?;
     Some((&text[found.range()], found))
 }

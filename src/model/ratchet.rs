@@ -64,13 +64,13 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
         let found = measured.find(&goal.id)?;
         let passes = found.result == CheckResult::Pass && continuous.is_met_by(found.value?);
         let passing = found.value.filter(|_| passes);
-        let headroom = passing.and_then(|value| headroom(goal, (value, old)));
-        let percent = passing.and_then(|value| percent((value, old)));
+        let headroom = passing.and_then(|value| headroom(goal, value, old));
+        let percent = passing.and_then(|value| percent(value, old));
         let new = match found.value {
             _ if !passes => Err("it fails"),
             _ if found.flaky => Err("it is flaky"),
-            Some(value) if is_much(headroom, (value, old)) => {
-                new_threshold((goal, continuous), text, value)
+            Some(value) if is_much(headroom, value, old) => {
+                new_threshold(goal, continuous, text, value)
             }
             Some(_) | None => Err("little headroom"),
         };
@@ -90,7 +90,8 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
 
 /// Returns what the threshold becomes by what was measured, as it is to stand in the file; else why it stays.
 fn new_threshold(
-    (goal, continuous): (&Goal, &Continuous),
+    goal: &Goal,
+    continuous: &Continuous,
     text: &str,
     value: f64,
 ) -> Result<String, &'static str> {
@@ -98,7 +99,7 @@ fn new_threshold(
         return Err("it is too large to be written out");
     }
     let written = written_threshold(text, &goal.id).ok_or("an alias stands there")?;
-    let new = tightened((goal, continuous), &written, value).ok_or("no number lies between")?;
+    let new = tightened(goal, continuous, &written, value).ok_or("no number lies between")?;
     let alone = Threshold {
         id: goal.id.clone(),
         text: new.clone(),
@@ -110,18 +111,18 @@ fn new_threshold(
 }
 
 /// Returns the distance of a value from its threshold in percent; none where the threshold is nothing to measure by.
-fn headroom(goal: &Goal, (value, threshold): (f64, f64)) -> Option<f64> {
+fn headroom(goal: &Goal, value: f64, threshold: f64) -> Option<f64> {
     let distance = (value - threshold).abs();
     match is_about_coverage(goal) {
         // Of a share between 0 and 1 as of one between 0 and 100.
         true if threshold.abs() <= 1.0 && value.abs() <= 1.0 => Some(distance * 100.0),
         true => Some(distance).filter(|points| points.is_finite()),
-        false => percent((value, threshold)),
+        false => percent(value, threshold),
     }
 }
 
 /// Returns the distance of a value from its threshold in percent of that; none where that is 0.
-fn percent((value, threshold): (f64, f64)) -> Option<f64> {
+fn percent(value: f64, threshold: f64) -> Option<f64> {
     let percent = (value - threshold).abs() / threshold.abs() * 100.0;
     Some(percent).filter(|percent| threshold != 0.0 && percent.is_finite())
 }
@@ -142,7 +143,7 @@ fn is_about_time(goal: &Goal, continuous: &Continuous) -> bool {
     }
 }
 
-fn is_much(headroom: Option<f64>, (value, threshold): (f64, f64)) -> bool {
+fn is_much(headroom: Option<f64>, value: f64, threshold: f64) -> bool {
     match headroom {
         Some(percent) => percent > HEADROOM + 1e-9,
         None => value != threshold,
@@ -151,11 +152,7 @@ fn is_much(headroom: Option<f64>, (value, threshold): (f64, f64)) -> bool {
 
 /// Returns the tightest threshold that `value` meets with as many decimals as the old one is written with, or a few more where that
 /// would not be tighter, or would leave much headroom.
-fn tightened(
-    (goal, continuous): (&Goal, &Continuous),
-    written: &str,
-    value: f64,
-) -> Option<String> {
+fn tightened(goal: &Goal, continuous: &Continuous, written: &str, value: f64) -> Option<String> {
     let old = continuous.threshold?;
     let direction = continuous.direction?;
     let decimals = decimals_of(written);
@@ -176,7 +173,7 @@ fn tightened(
     });
     let mut tightest = None;
     for (text, number) in candidates {
-        let is_done = !is_much(headroom(goal, (value, number)), (value, number));
+        let is_done = !is_much(headroom(goal, value, number), value, number);
         tightest = Some(text);
         if is_done {
             break;

@@ -90,21 +90,17 @@ pub fn unknown_keys(name: &str, value: &Value) -> Vec<String> {
         let root = PARSED[index].get_or_init(|| {
             serde_json::from_str(SCHEMAS[index].1).expect("BUG: an embedded schema is JSON")
         });
-        find_unknown((root, root), (value, ""), &mut found);
+        find_unknown(root, root, value, "", &mut found);
     }
     found
 }
 
-fn find_unknown(
-    (root, schema): (&Value, &Value),
-    (value, path): (&Value, &str),
-    found: &mut Vec<String>,
-) {
+fn find_unknown(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
     if let Some(named) = schema["$ref"]
         .as_str()
         .and_then(|named| root.pointer(named.strip_prefix('#')?))
     {
-        return find_unknown((root, named), (value, path), found);
+        return find_unknown(root, named, value, path, found);
     }
     let is_object = |one: &&Value| one.get("properties").is_some();
     let schema = schema["oneOf"]
@@ -119,7 +115,7 @@ fn find_unknown(
             for (key, value) in fields {
                 match known.get(key) {
                     Some(schema) => {
-                        find_unknown((root, schema), (value, &format!("{path}{key}.")), found);
+                        find_unknown(root, schema, value, &format!("{path}{key}."), found);
                     }
                     None => found.push(format!("{path}{key}")),
                 }
@@ -127,7 +123,7 @@ fn find_unknown(
         }
         Value::Array(items) => {
             for item in items {
-                find_unknown((root, &schema["items"]), (item, path), found);
+                find_unknown(root, &schema["items"], item, path, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

@@ -284,10 +284,10 @@ impl<'l> Standing<'l> {
 
     /// Orders attempts with a score by it, the better first, of equals the newer.
     pub fn compare(&self, a: Id, b: Id) -> std::cmp::Ordering {
-        self.compare_before((a, b), self.len())
+        self.compare_before(a, b, self.len())
     }
 
-    fn compare_before(&self, (a, b): (Id, Id), before: Id) -> std::cmp::Ordering {
+    fn compare_before(&self, a: Id, b: Id, before: Id) -> std::cmp::Ordering {
         let worst = f64::NAN;
         let scores = (
             self.score_before(a, before).unwrap_or(worst),
@@ -336,7 +336,7 @@ impl<'l> Standing<'l> {
     pub fn ranked(&self, ids: impl Iterator<Item = Id>, before: Id) -> Vec<Id> {
         let is_fit = |id: &Id| self.settled(*id).ending.is_valid() && !self.is_pruned(*id, before);
         let mut ids: Vec<Id> = ids.filter(is_fit).collect();
-        ids.sort_by(|a, b| self.compare_before((*a, *b), before));
+        ids.sort_by(|a, b| self.compare_before(*a, *b, before));
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(self.lineage.content(*id)));
         ids

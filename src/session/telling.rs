@@ -27,7 +27,7 @@ impl Session {
     pub async fn tell_cycle(&self, record: &Record) {
         let log = self.logs().join(format!("{}-on-cycle.log", record.cycle));
         if let Some(command) = &self.options.hooks.on_cycle {
-            let hook = self.hook(("on_cycle", command), log);
+            let hook = self.hook("on_cycle", command, log);
             let (supervisor, told) = (&self.measurer.supervisor, document(record));
             let failed = match self.stop.halt() {
                 None => hook.run(supervisor, told).await,
@@ -42,14 +42,14 @@ impl Session {
     pub fn tell_ending(&self, ended: &Event) {
         let log = self.logs().join("on-end.log");
         if let Some(command) = &self.options.hooks.on_end {
-            let hook = self.hook(("on_end", command), log);
+            let hook = self.hook("on_end", command, log);
             let told = ended.line(&clock::timestamp());
             let failed = hook.run_last(&self.measurer.supervisor, format!("{told}\n"));
             failed.into_iter().for_each(|why| self.events.warn(why));
         }
     }
 
-    fn hook<'a>(&'a self, (name, command): (&'static str, &'a str), log: PathBuf) -> Hook<'a> {
+    fn hook<'a>(&'a self, name: &'static str, command: &'a str, log: PathBuf) -> Hook<'a> {
         Hook {
             name,
             command,

@@ -48,7 +48,7 @@ impl Page<'_> {
         page.push_str(&goals(self.before, self.after, width));
         let after = self.after.into_iter();
         after.for_each(|after| page.push_str(&tables::outputs(after, width)));
-        page.push_str(&papers((self.brief, self.log), self.patch, width));
+        page.push_str(&papers(self.brief, self.log, self.patch, width));
         page
     }
 
@@ -73,7 +73,8 @@ type Paper<'a> = Option<(&'a str, &'a str)>;
 
 /// Lays out what an agent was told and said last, each with its file, and what came of it.
 pub(super) fn papers(
-    (brief, log): (Paper<'_>, Paper<'_>),
+    brief: Paper<'_>,
+    log: Paper<'_>,
     patch: Option<&Patch>,
     width: Option<usize>,
 ) -> String {

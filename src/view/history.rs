@@ -26,7 +26,8 @@ const LINE: usize = 80;
 
 /// Returns one line per cycle, oldest first, and the way of the fitness below, all within so many characters if there is a limit.
 pub fn history_page(
-    (records, taken_back): (&[Record], &TakenBack),
+    records: &[Record],
+    taken_back: &TakenBack,
     scores: &[f64],
     width: Option<usize>,
 ) -> String {
@@ -160,12 +161,13 @@ fn below(row: &[Cell]) -> Vec<Cell> {
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
     let passing = format!("{} of {}", record.goals_passing, record.goals_total);
     let measured = [Cell::plain(scores(record)), Cell::plain(passing)];
-    row((record, taken_back), measured, record.why().as_deref())
+    row(record, taken_back, measured, record.why().as_deref())
 }
 
 /// Returns a cycle's row: what it came to, what was `measured`, where that is kept, and why.
 fn row(
-    (record, taken_back): (&Record, &TakenBack),
+    record: &Record,
+    taken_back: &TakenBack,
     measured: [Cell; 2],
     reason: Option<&str>,
 ) -> Vec<Cell> {
@@ -326,7 +328,8 @@ cycle  result    score
         let page = |records: &[Record], baseline, width| {
             let scores = scores_of(baseline, records.iter());
             plain(&history_page(
-                (records, &TakenBack::default()),
+                records,
+                &TakenBack::default(),
                 &scores,
                 width,
             ))

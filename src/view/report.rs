@@ -30,7 +30,7 @@ pub fn html(report: &Report) -> String {
         }
     });
     let words = &report.curve.words;
-    let drawn = svg("fitness", ("Score after each cycle", words), |room| {
+    let drawn = svg("fitness", "Score after each cycle", words, |room| {
         chart::of_scores(&report.curve, room)
     });
     let values = context! {
@@ -61,7 +61,8 @@ pub(in crate::view) fn head(title: &str) -> Value {
 /// the page shows one; `id` is its own on the page.
 pub(in crate::view) fn svg(
     id: &str,
-    (title, words): (&str, &str),
+    title: &str,
+    words: &str,
     draw: impl Fn(Room) -> Option<Chart>,
 ) -> Option<Value> {
     let pictures = [Room::Wide, Room::Narrow].map(|room| {

@@ -19,15 +19,15 @@ const MARKED: usize = 40;
 /// Returns the spots of an error, one below the other, and how many more there are; lines are cut to the width of the terminal, if
 /// there is one.
 pub fn page(spots: &[Spot], width: Option<usize>) -> String {
-    drawn(spots, width, (Level::ERROR, "more problem"))
+    drawn(spots, width, Level::ERROR, "more problem")
 }
 
 /// Returns the same of what is only worth a warning.
 pub fn warnings(spots: &[Spot], width: Option<usize>) -> String {
-    drawn(spots, width, (Level::WARNING, "more warning"))
+    drawn(spots, width, Level::WARNING, "more warning")
 }
 
-fn drawn(spots: &[Spot], width: Option<usize>, (level, unit): (Level<'_>, &str)) -> String {
+fn drawn(spots: &[Spot], width: Option<usize>, level: Level<'_>, unit: &str) -> String {
     let shown = spots.iter().take(SHOWN);
     let mut drawn: Vec<String> = shown.map(|spot| one(spot, width, level.clone())).collect();
     let more = spots.len().saturating_sub(SHOWN);

@@ -143,17 +143,18 @@ pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize
     if open.is_empty() && set_aside.is_empty() {
         return "no open work\n".to_owned();
     }
-    table_of((open, set_aside), |_| Vec::new(), width)
+    table_of(open, set_aside, |_| Vec::new(), width)
 }
 
 /// Returns the same with the ids by which items are closed.
 pub fn work_list(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize>) -> String {
     let id = |item: &WorkItem| vec![Cell(FAINT, item.id().chars().take(SHORT_ID).collect())];
-    table_of((open, set_aside), id, width)
+    table_of(open, set_aside, id, width)
 }
 
 fn table_of(
-    (open, set_aside): (&[WorkItem], &[WorkItem]),
+    open: &[WorkItem],
+    set_aside: &[WorkItem],
     id: impl Fn(&WorkItem) -> Vec<Cell>,
     width: Option<usize>,
 ) -> String {

@@ -170,7 +170,7 @@ pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
         return columns(rows);
     };
     let mut rows = rows.to_vec();
-    leave_out(&mut rows, width, (spare, LAST));
+    leave_out(&mut rows, width, spare, LAST);
     let count = widths(&rows).len();
     let widest = |rows: &[Vec<Cell>]| {
         let widths = widths(rows);
@@ -195,7 +195,7 @@ pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
         return columns(rows);
     };
     let mut rows = rows.to_vec();
-    leave_out(&mut rows, width, (spare, FOLDED));
+    leave_out(&mut rows, width, spare, FOLDED);
     let heads = rows.iter().map(|row| row[..row.len().min(last)].to_vec());
     let heads: Vec<Vec<Cell>> = heads.collect();
     let behind = width_of(&heads) + GAP;
@@ -247,7 +247,7 @@ pub fn commands(steps: &[(&str, &str)], width: Option<usize>) -> String {
 }
 
 /// Clears columns in this order until the last one has room, or as much as is wished for.
-fn leave_out(rows: &mut [Vec<Cell>], width: usize, (spare, wished): (&[usize], usize)) {
+fn leave_out(rows: &mut [Vec<Cell>], width: usize, spare: &[usize], wished: usize) {
     for column in spare {
         let widths = widths(rows);
         let last = widths.last().copied().unwrap_or(0);

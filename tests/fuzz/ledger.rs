@@ -145,7 +145,8 @@ fn history_is_read_as_far_as_possible_and_used() {
             assert_clean(&record.message());
         }
         assert_clean_page(&history::history_page(
-            (&history.records, &TakenBack::of(&history.records)),
+            &history.records,
+            &TakenBack::of(&history.records),
             &[],
             None,
         ));

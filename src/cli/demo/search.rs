@@ -26,8 +26,8 @@ const ATTEMPTS: &str = "8";
 
 /// Makes the repository, searches in it, and says where to look.
 pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -> Result<u8> {
-    let agent = ("agent.sh", include_str!("search/agent.sh"));
-    let (root, agent) = make(&folder(keep_in), ("top", &FILES), agent)?;
+    let script = include_str!("search/agent.sh");
+    let (root, agent) = make(&folder(keep_in), "top", &FILES, "agent.sh", script)?;
     std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
     let agent = format!(
         "sh {}",

@@ -44,7 +44,7 @@ impl Looks {
     pub fn begin(asker: &Asker, root: &Path, (seen, plan): (&Seen, &Plan)) -> Looks {
         let known = seen.known();
         let (git, identity) = (asker.git(), asker.identity());
-        let agents = doctor::agents(plan.agent.as_ref(), &plan.entries, (asker, root));
+        let agents = doctor::agents(plan.agent.as_ref(), &plan.entries, asker, root);
         let places = known.map(|known| (known.root.clone(), known.places.clone()));
         let place = root.to_owned();
         Looks {
@@ -90,26 +90,28 @@ impl Looks {
         found.extend(of_config(seen));
         found.extend(agents(&self.agents.end()));
         let (look, count) = self.unfound;
-        let missing = told(look, (About::Path, Level::Note), |seen| {
+        let missing = told(look, About::Path, Level::Note, |seen| {
             unfound(seen, count).into_iter().collect()
         });
         let is_all_found = missing.is_empty();
         found.extend(missing);
-        found.extend(told(self.schedulers, (About::Path, Level::Note), |seen| {
+        found.extend(told(self.schedulers, About::Path, Level::Note, |seen| {
             paths(seen, &self.within, is_all_found)
         }));
         found.extend(told(
             self.folders,
-            (About::Permissions, Level::Note),
+            About::Permissions,
+            Level::Note,
             |seen| folders(seen),
         ));
-        found.extend(told(self.rooms, (About::Disk, Level::Note), |seen| {
+        found.extend(told(self.rooms, About::Disk, Level::Note, |seen| {
             disk(seen)
         }));
-        found.extend(told(self.kills, (About::Kill, Level::Problem), kill));
+        found.extend(told(self.kills, About::Kill, Level::Problem, kill));
         found.extend(told(
             self.sandboxes,
-            (About::Sandbox, Level::Note),
+            About::Sandbox,
+            Level::Note,
             |(available, chosen)| sandbox(available, chosen.as_ref()),
         ));
         found
@@ -119,7 +121,8 @@ impl Looks {
 /// Returns the findings of a look; where it took too long, that.
 fn told<T: Send + 'static>(
     look: Look<T>,
-    (about, level): (About, Level),
+    about: About,
+    level: Level,
     findings: impl FnOnce(&T) -> Vec<Finding>,
 ) -> Vec<Finding> {
     match look.end() {

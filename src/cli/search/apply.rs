@@ -114,7 +114,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     }
     heed_words_left(&store, &mut lineage)?;
     let attempt = chosen(&lineage, options.id)?;
-    if let Some(gone) = lost::of(&repo, (&store, &lineage), &[attempt]) {
+    if let Some(gone) = lost::of(&repo, &store, &lineage, &[attempt]) {
         return Err(gone);
     }
     let target = target(&repo, options.branch.as_deref())?;
@@ -128,7 +128,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         .or(&user_config()?.sandbox);
     let (sandbox, _) = Sandbox::choose(&wish, &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
-    repo.git.hold_back(&sandbox, (&repo.root, ground));
+    repo.git.hold_back(&sandbox, &repo.root, ground);
     let request = lineage.plan.request.clone();
     let site = Site {
         id,
@@ -142,7 +142,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         written: Written::default(),
     };
     let branch = text::clean_line(target.branch.trim_start_matches("refs/heads/"));
-    let applied = apply::apply(&site, &lineage, (attempt, &message), &target).await;
+    let applied = apply::apply(&site, &lineage, attempt, &message, &target).await;
     site.remove_slots(&Slots::OF_APPLY);
     match applied {
         Ok(Applied {

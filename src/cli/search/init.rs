@@ -30,7 +30,7 @@ pub fn init(global: &Global, options: &InitOptions) -> Result<u8> {
     let disk = Disk::of(&repo)?;
     let benches = file::benches(&disk);
     let gates = file::gates(&disk);
-    let wishes = wishes(global, options, (&repo, &disk), &benches)?;
+    let wishes = wishes(global, options, &repo, &disk, &benches)?;
     let has_goals = disk.is_there("GOALS.yaml");
     let page = file::file(&wishes, &benches, &gates, has_goals);
     understood(&page)?;
@@ -49,7 +49,8 @@ fn is_there() -> Error {
 fn wishes(
     global: &Global,
     options: &InitOptions,
-    (repo, disk): (&Repo, &Disk),
+    repo: &Repo,
+    disk: &Disk,
     benches: &[Bench],
 ) -> Result<Wishes> {
     let asks = ask::is_there(global);

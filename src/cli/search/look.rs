@@ -122,7 +122,8 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
     });
     global.say(&status::page(
         &overview,
-        (running.as_ref(), cut_short),
+        running.as_ref(),
+        cut_short,
         width::of_terminal(),
     ));
     Ok(0)

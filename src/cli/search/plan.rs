@@ -197,8 +197,8 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
         true => Some(goals_of(repo, &tree)?),
         false => None,
     };
-    let editable = editable(place, given, (goals.as_ref(), &tree))?;
-    refuse_unfit(place, &editable, (asked, &branch, &base))?;
+    let editable = editable(place, given, goals.as_ref(), &tree)?;
+    refuse_unfit(place, &editable, asked, &branch, &base)?;
     let seed = asked
         .seed
         .unwrap_or_else(|| dice::roll(0, 0, &clock::session_id(), 0) % 1_000_000);
@@ -303,11 +303,7 @@ struct Parts {
 }
 
 /// Finds out what attempts may change: what commands run is only among it where `--files` names it without a wildcard.
-fn editable(
-    place: &Place<'_>,
-    given: &Given,
-    (goals, tree): (Option<&Goals>, &str),
-) -> Result<Parts> {
+fn editable(place: &Place<'_>, given: &Given, goals: Option<&Goals>, tree: &str) -> Result<Parts> {
     let asked = &given.asked;
     for (name, patterns) in [("--files", &asked.files), ("protect", &asked.protect)] {
         if let Some(pattern) = editable::beyond(patterns) {
@@ -373,7 +369,9 @@ pub fn run_by(repo: &Repo, commands: &[String], tree: &str) -> Vec<String> {
 fn refuse_unfit(
     place: &Place<'_>,
     editable: &Parts,
-    (asked, branch, base): (&Asked, &str, &str),
+    asked: &Asked,
+    branch: &str,
+    base: &str,
 ) -> Result<()> {
     let repo = place.repo;
     let touched = refuse_dirty(repo, &editable.whole)?;

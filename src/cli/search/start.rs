@@ -206,7 +206,7 @@ async fn start(
     stop::prepare(&kill_files);
     let stop = Stop::watch(kill_files)?;
     if let Some(halt) = stop.look_for_kill() {
-        return Ok(not_begun((running, events), Ending::of_halt(&halt)));
+        return Ok(not_begun(running, events, Ending::of_halt(&halt)));
     }
     stop.watch_for_stop(&repo.root.join(names::STOP));
     places::refuse_state_within(&repo.root)?;
@@ -223,7 +223,7 @@ async fn start(
     repo.git.refuse_old()?;
     Slot::refuse_within(&repo)?;
     if let Some(words) = stop.asked_to_stop() {
-        return Ok(not_begun((running, events), Ending::stopped(&repo, &words)));
+        return Ok(not_begun(running, events, Ending::stopped(&repo, &words)));
     }
     complete_apply(&repo, events).await?;
     let user = user_config()?;
@@ -241,7 +241,7 @@ async fn start(
     let wish = wished(running).or(&request.sandbox).or(&user.sandbox);
     let sandbox = shut_in(&repo_and_events, &wish, &lent)?;
     // What git runs in a copy, an agent may have written.
-    repo.git.hold_back(&sandbox, (&repo.root, repo.ground()));
+    repo.git.hold_back(&sandbox, &repo.root, repo.ground());
     let (max_time, max_cost) = limits(running, &lineage, &request);
     stop.after(max_time);
     let editable =
@@ -332,8 +332,8 @@ async fn conclude(session: &Searching, lineage: &Lineage, ended: Ended) -> Resul
     let mut overview = tell::ended(session, lineage, &ending);
     let failed = overview.failed_throughout();
     overview.failed_log = failed.and_then(|newest| log_of(&session.site, newest.id));
-    let how = (ending.reason.as_str(), ending.exit_code);
-    let page = view::search::ended::page(&overview, how, view::width::of_terminal());
+    let width = view::width::of_terminal();
+    let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code, width);
     Ok((page, ending.exit_code))
 }
 
@@ -413,7 +413,7 @@ async fn complete_apply(repo: &Repo, events: &Events) -> Result<()> {
 }
 
 /// Says in one line why a session did not begin.
-fn not_begun((running, events): (&RunningOptions, &Events), ending: Ending) -> (String, u8) {
+fn not_begun(running: &RunningOptions, events: &Events, ending: Ending) -> (String, u8) {
     if running.json {
         events.note(&*ending.reason);
     }

@@ -80,7 +80,7 @@ pub fn stop(global: &Global) -> Result<u8> {
 /// Writes the lineage to where it is wanted.
 pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let place = named((global, &repo), out.map(PathBuf::as_path), false)?;
+    let place = named(global, &repo, out.map(PathBuf::as_path), false)?;
     let (store, _) = found(&repo, which)?;
     if store.is_changed {
         global.warn(CHANGED);

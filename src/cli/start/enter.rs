@@ -113,7 +113,7 @@ pub async fn enter(
     for words in engine::search::apply::recover(&repo)?.words {
         events.note(words);
     }
-    bounds::hold_back(&repo, (run, &goals_file), &journal_file)?;
+    bounds::hold_back(&repo, run, &goals_file, &journal_file)?;
     if let Some(ending) = engine::recover(&repo, &journal_file, events)? {
         return Ok(ControlFlow::Break(ending));
     }

@@ -40,7 +40,7 @@ impl Attempt<'_> {
         let mut found = Compared::default();
         for goal in &self.goals.goals {
             let words = compared::words(&goal.check, true);
-            add(session, &mut found, (words, Source::Check), &refs);
+            add(session, &mut found, words, Source::Check, &refs);
         }
         // A script that git ignores may be built, and is none the less run.
         let built = self.built.iter().map(|(file, _)| file);
@@ -55,7 +55,7 @@ impl Attempt<'_> {
             if let Some(bytes) = bytes.filter(|bytes| !bytes.contains(&0)) {
                 let text = String::from_utf8_lossy(&bytes);
                 let words = compared::words(&text, check::is_shells(file, &text));
-                add(session, &mut found, (words, source), &refs);
+                add(session, &mut found, words, source, &refs);
             }
         }
         start.compared = found;
@@ -90,7 +90,7 @@ impl Attempt<'_> {
 }
 
 /// Takes in the words of a text.
-fn add(session: &Session, found: &mut Compared, (mut words, source): (Words, Source), refs: &Refs) {
+fn add(session: &Session, found: &mut Compared, mut words: Words, source: Source, refs: &Refs) {
     for asked in std::mem::take(&mut words.upstreams) {
         let name = ["rev-parse", "--symbolic-full-name", &asked];
         // There may be none.

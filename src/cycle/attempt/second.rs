@@ -27,8 +27,9 @@ impl Attempt<'_> {
         self.restore_own(session, progress, start)?;
         session.link_uncopied(start)?;
         let mut written = self.take_written(session, start);
-        let place = (start, &mut written);
-        let measured = self.measure_written(session, progress, place).await;
+        let measured = self
+            .measure_written(session, progress, start, &mut written)
+            .await;
         self.written = Some(written);
         let notes = session.settle_links(start.cycle)?;
         if let Some(stock) = &mut self.stock {
@@ -80,17 +81,20 @@ impl Attempt<'_> {
         &mut self,
         session: &Session,
         progress: &mut Progress,
-        (start, written): (&Start, &mut Written),
+        start: &Start,
+        written: &mut Written,
     ) -> Result<(), Cut> {
         let mut watch = Watch::over(self.to_watch(session, start));
-        let place = (start, &mut watch, &mut *written);
-        let mut second = self.measure_once(session, progress, place).await;
+        let mut second = self
+            .measure_once(session, progress, start, &mut watch, written)
+            .await;
         let mut stood = self.look_at_refs(session, start)?;
         let is_written = second.as_ref().is_ok_and(|(_, files)| !files.is_empty());
         if is_written || second.is_ok() && stood != Stood::Fast {
             // It may have been somebody else who wrote, and only once.
-            let place = (start, &mut watch, &mut *written);
-            second = self.measure_once(session, progress, place).await;
+            second = self
+                .measure_once(session, progress, start, &mut watch, written)
+                .await;
             stood = self.look_at_refs(session, start)?;
         }
         let (after, files) = match second {
@@ -102,7 +106,7 @@ impl Attempt<'_> {
             }
             Err(cut) => return Err(cut),
         };
-        self.note_swapped(session, progress, (start, &watch));
+        self.note_swapped(session, progress, start, &watch);
         if let Stood::Loose(moved) = stood {
             self.after = Err(format!(
                 "what checks compare with was moved each time the goals were measured: {}",
@@ -121,8 +125,9 @@ impl Attempt<'_> {
             return Ok(());
         }
         if !files.is_empty() {
-            let place = (start, written);
-            let writers = self.writers(session, (&after, &files), place).await?;
+            let writers = self
+                .writers(session, &after, &files, start, written)
+                .await?;
             self.after = Err(format!(
                 "checks write tracked files, so that what is measured is in no commit: {} (commit what they write, or have them compare)",
                 named(&files, &writers)
@@ -146,11 +151,12 @@ impl Attempt<'_> {
         &mut self,
         session: &Session,
         progress: &Progress,
-        (start, watch, written): (&Start, &mut Watch, &mut Written),
+        start: &Start,
+        watch: &mut Watch,
+        written: &mut Written,
     ) -> Result<(Snapshot, Vec<String>), Cut> {
-        let place = (start, watch);
-        let after = self.measure_second(session, progress, place).await?;
-        let files = self.put_back_written(session, (start, written))?;
+        let after = self.measure_second(session, progress, start, watch).await?;
+        let files = self.put_back_written(session, start, written)?;
         Ok((after, files))
     }
 
@@ -192,7 +198,8 @@ impl Attempt<'_> {
         &self,
         session: &Session,
         progress: &Progress,
-        (start, watch): (&Start, &mut Watch),
+        start: &Start,
+        watch: &mut Watch,
     ) -> Result<Snapshot, Cut> {
         let place = (start, self.goals);
         let mut after =
@@ -210,8 +217,7 @@ impl Attempt<'_> {
         after.tolerate(self.before, self.goals);
         session.tell_measured(&after, "after");
         for id in snapshot::newly_failing(self.before, &after) {
-            self.confirm(session, (start, watch), &mut after, &id)
-                .await?;
+            self.confirm(session, start, watch, &mut after, &id).await?;
         }
         Ok(after)
     }
@@ -221,7 +227,8 @@ impl Attempt<'_> {
     async fn confirm(
         &self,
         session: &Session,
-        (start, watch): (&Start, &mut Watch),
+        start: &Start,
+        watch: &mut Watch,
         after: &mut Snapshot,
         id: &str,
     ) -> Result<(), Cut> {

@@ -83,16 +83,16 @@ impl Attempt<'_> {
             plugins.changed.extend::<Vec<_>>(held);
             let programs = self.by_name.programs(session, self.goals, yardstick);
             let found = [programs.changed, plugins.changed].concat();
-            self.note_leaned_on(session, (yardstick, start), (found, &mut stock));
-            refuse_plugins(session, start, (&hidden, &mut stock))?;
-            refuse_instead(session, start, (yardstick, &mut stock))?;
+            self.note_leaned_on(session, yardstick, start, found, &mut stock);
+            refuse_plugins(session, start, &hidden, &mut stock)?;
+            refuse_instead(session, start, yardstick, &mut stock)?;
             // No undo reaches what git does not track, and the next session would believe it.
             exchanged::List::of(&session.home().own_places()).add(&programs.exchanged)?;
             let exchanged = programs.exchanged.iter().map(ToString::to_string);
             stock.change.goalposts.extend(exchanged);
             let mut now = program::taken_for_own(&yardstick.fronts, &session.repo.root);
             now.retain(|path| !yardstick.may_begin(path, &self.missing_modules));
-            self.refuse_modules(session, start, (&now, &mut stock))?;
+            self.refuse_modules(session, start, &now, &mut stock)?;
         }
         let tree = session.repo.tree_of(&stock.tip)?;
         let is_goals = |file: &String| session.goals_file.in_repo.as_ref() == Some(file);
@@ -121,8 +121,10 @@ impl Attempt<'_> {
     fn note_leaned_on(
         &self,
         session: &Session,
-        (yardstick, start): (&Yardstick, &Start),
-        (found, stock): (Vec<String>, &mut Stock),
+        yardstick: &Yardstick,
+        start: &Start,
+        found: Vec<String>,
+        stock: &mut Stock,
     ) {
         let was_there = |file: &str| session.repo.may_have_file(&start.tree, file);
         let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
@@ -166,7 +168,8 @@ impl Attempt<'_> {
         &mut self,
         session: &Session,
         progress: &mut Progress,
-        (start, stock): (&Start, &mut Stock),
+        start: &Start,
+        stock: &mut Stock,
     ) -> Result<()> {
         let is_theirs = !stock.change.by_others.is_empty();
         // A git directory that is gone is refused when the cycle is settled.
@@ -197,10 +200,11 @@ impl Attempt<'_> {
         &self,
         session: &Session,
         start: &Start,
-        (now, stock): (&[String], &mut Stock),
+        now: &[String],
+        stock: &mut Stock,
     ) -> Result<()> {
         let new = now.iter().filter(|path| !self.own_modules.contains(path));
-        quarantine_unheld(session, start, (new, stock))?;
+        quarantine_unheld(session, start, new, stock)?;
         let taken = yardstick::taken_for_own(&self.own_modules, now);
         stock.change.goalposts.extend(taken);
         Ok(())
@@ -252,7 +256,8 @@ const BLANK_LIMIT: u64 = 1 << 10;
 fn refuse_instead(
     session: &Session,
     start: &Start,
-    (yardstick, stock): (&Yardstick, &mut Stock),
+    yardstick: &Yardstick,
+    stock: &mut Stock,
 ) -> Result<()> {
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
     let mut taken = yardstick.taken_instead(&is_file);
@@ -265,7 +270,7 @@ fn refuse_instead(
     taken.retain(|one| !one.is_package_of() || !may_come(&one.path));
     let (refused, named): (Vec<_>, Vec<_>) =
         taken.into_iter().partition(|one| yardstick.is_refused(one));
-    quarantine_unheld(session, start, (refused.iter().map(|one| &one.path), stock))?;
+    quarantine_unheld(session, start, refused.iter().map(|one| &one.path), stock)?;
     stock
         .change
         .goalposts
@@ -285,9 +290,10 @@ fn is_blank(file: &Path) -> bool {
 fn refuse_plugins(
     session: &Session,
     start: &Start,
-    (new, stock): (&[String], &mut Stock),
+    new: &[String],
+    stock: &mut Stock,
 ) -> Result<()> {
-    quarantine_unheld(session, start, (new.iter(), stock))?;
+    quarantine_unheld(session, start, new.iter(), stock)?;
     let words = new
         .iter()
         .map(|path| format!("{path} declares a plugin of pytest"));
@@ -299,7 +305,8 @@ fn refuse_plugins(
 fn quarantine_unheld<'p>(
     session: &Session,
     start: &Start,
-    (paths, stock): (impl Iterator<Item = &'p String>, &mut Stock),
+    paths: impl Iterator<Item = &'p String>,
+    stock: &mut Stock,
 ) -> Result<()> {
     let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
     for path in paths {

@@ -34,7 +34,8 @@ impl Attempt<'_> {
         &mut self,
         session: &Session,
         progress: &Progress,
-        (start, watch): (&Start, &Watch),
+        start: &Start,
+        watch: &Watch,
     ) {
         let is_tracked = |file: &str| session.repo.may_have_file(&start.tree, file);
         let is_said = |file: &str| {

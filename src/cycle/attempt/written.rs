@@ -22,8 +22,10 @@ impl Attempt<'_> {
     pub(super) async fn writers(
         &mut self,
         session: &Session,
-        (after, files): (&Snapshot, &[String]),
-        (start, written): (&Start, &mut Written),
+        after: &Snapshot,
+        files: &[String],
+        start: &Start,
+        written: &mut Written,
     ) -> Result<Writers, Cut> {
         let goals = self.goals;
         let mut writers = Writers::new();
@@ -37,7 +39,7 @@ impl Attempt<'_> {
         for goal in &goals.goals {
             let purpose = (start.cycle, "blame");
             let measured = session.measure(goals, &[goal], &expected, purpose).await;
-            let own = self.put_back_written(session, (start, written));
+            let own = self.put_back_written(session, start, written);
             match measured {
                 Ok(_) => {}
                 Err(cut @ (Cut::Halt(_) | Cut::Over(_))) => return Err(cut),
@@ -99,7 +101,8 @@ impl Attempt<'_> {
     pub(super) fn put_back_written(
         &self,
         session: &Session,
-        (start, written): (&Start, &mut Written),
+        start: &Start,
+        written: &mut Written,
     ) -> Result<Vec<String>> {
         let is_here = self.measures_here(session);
         let Some(stock) = self.stock.as_ref().filter(|_| is_here) else {

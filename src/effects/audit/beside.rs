@@ -82,7 +82,7 @@ impl Auditor<'_> {
     }
 
     /// Notes the keys of a document that nothing here reads.
-    pub(super) fn note_unknown(&mut self, (schema, what): (&str, &str), bytes: &[u8]) {
+    pub(super) fn note_unknown(&mut self, schema: &str, what: &str, bytes: &[u8]) {
         if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
             let found = schema::unknown_keys(schema, &value);
             let named = found
@@ -99,7 +99,8 @@ impl Auditor<'_> {
                 continue;
             };
             self.note_unknown(
-                ("record", &format!("the record of cycle {cycle}")),
+                "record",
+                &format!("the record of cycle {cycle}"),
                 line.as_bytes(),
             );
         }

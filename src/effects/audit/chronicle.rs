@@ -75,7 +75,8 @@ impl Chronicle {
     pub fn of(
         repo: &Repo,
         past: &Past,
-        (text, now): (Vec<u8>, &[String]),
+        text: Vec<u8>,
+        now: &[String],
         of_agents: &HashSet<usize>,
     ) -> Result<Chronicle> {
         let places = now
@@ -128,7 +129,7 @@ impl Reader<'_> {
             let theirs = self.listing(*parent)?;
             let earlier = self.view(&version(&theirs), Some(&view))?;
             let wants_added = whole.as_ref().is_none_or(|step| !step.added.is_empty());
-            let step = self.step((*parent, &earlier), &view, wants_added);
+            let step = self.step(*parent, &earlier, &view, wants_added);
             whole = Some(match whole {
                 None => step,
                 Some(all) => all.and(step),
@@ -251,7 +252,7 @@ impl Reader<'_> {
     }
 
     /// Compares the history of a commit with that of one of its parents. What was added is found out only if it is wanted.
-    fn step(&self, (parent, earlier): (usize, &View), view: &View, wants_added: bool) -> Step {
+    fn step(&self, parent: usize, earlier: &View, view: &View, wants_added: bool) -> Step {
         if earlier.is_start_of(view) {
             let rest = &view.bytes()[earlier.length..];
             let added = match wants_added {

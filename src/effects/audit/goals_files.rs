@@ -30,7 +30,8 @@ impl GoalsFiles {
     pub fn find(
         &mut self,
         repo: &Repo,
-        (tree, usual): (&str, Option<&str>),
+        tree: &str,
+        usual: Option<&str>,
         digest: &str,
     ) -> Result<Option<Found>> {
         let before = self.places.get(digest).cloned();

@@ -42,7 +42,8 @@ pub async fn remeasure(
     repo: &Repo,
     slot: &Slot,
     measurer: &Measurer,
-    (recorded, goals_file): (&Recorded, &str),
+    recorded: &Recorded,
+    goals_file: &str,
 ) -> Result<Again> {
     let Some(goals) = goals_of(repo, recorded, goals_file)? else {
         return Ok(Again::NoGoals);
@@ -82,7 +83,7 @@ pub async fn remeasure(
         let Some(goal) = goals.find(&id) else {
             continue;
         };
-        match measure_alone(measurer, (&goals, goal), recorded).await {
+        match measure_alone(measurer, &goals, goal, recorded).await {
             Ok(Some(agreeing)) => {
                 now.retain(|measured| measured.id != id);
                 now.push(agreeing);
@@ -108,7 +109,8 @@ pub async fn remeasure(
 /// Measures one goal alone until it has the recorded result; none if it never has.
 async fn measure_alone(
     measurer: &Measurer,
-    (goals, goal): (&Goals, &Goal),
+    goals: &Goals,
+    goal: &Goal,
     recorded: &Recorded,
 ) -> Result<Option<Measurement>, Halt> {
     for _ in 0..goal.retries {

@@ -34,7 +34,8 @@ impl Agents {
 pub fn agents(
     spec: Option<&AgentSpec>,
     entries: &[Vec<Entry>; 2],
-    (asker, root): (&Asker, &Path),
+    asker: &Asker,
+    root: &Path,
 ) -> Agents {
     let presets = Presets::new(&[&entries[0], &entries[1]]);
     let chosen = Agent::resolve(spec, entries, root).map(|agent| (agent.name, agent.is_found));

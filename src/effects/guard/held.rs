@@ -16,8 +16,7 @@ pub fn hold<T>(
     let before = Guarded::take_settings(repo)?;
     let done = work();
     let mut quarantine = Quarantine::of(&repo.private, session, cycle);
-    let when = ("git", &mut quarantine);
-    let mut notes = before.put_back_settings(&repo.own_places(), when)?;
+    let mut notes = before.put_back_settings(&repo.own_places(), "git", &mut quarantine)?;
     notes.extend(quarantine.notes());
     Ok((done?, notes))
 }

@@ -365,7 +365,7 @@ impl Module {
         if matches!(self.dot_git, Setting::Link(_)) || !ground.is_home_of(&folder, &git_dir) {
             return Some("a git directory elsewhere".to_owned());
         }
-        strangers::oddity((&git_dir, &folder), &self.settings).or_else(|| {
+        strangers::oddity(&git_dir, &folder, &self.settings).or_else(|| {
             let listed = ground.git.elsewhere(&folder).run(&["ls-files", "-v", "-z"]);
             let listed = listed.unwrap_or_else(|_| b"?".to_vec());
             // Files that git was told not to look at.

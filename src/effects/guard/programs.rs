@@ -80,7 +80,8 @@ impl Programs {
     /// lies in the same place of the first tree, from where it may come to the others.
     pub fn take(
         texts: &[String],
-        (roots, folders): (&[PathBuf], &[PathBuf]),
+        roots: &[PathBuf],
+        folders: &[PathBuf],
         bytes: &mut Bytes,
     ) -> Result<Programs> {
         let commands = texts.iter().flat_map(|text| config::commands(text));

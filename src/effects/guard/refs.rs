@@ -52,9 +52,9 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         }
         match now.get(name) {
             Some(is) if is == was => {}
-            Some(is) => notes.extend(moved(way, (name, was, is))?),
-            None if may_go(repo, &now, (name, was)) => forgotten.push((name, was)),
-            None => notes.extend(gone(way, (name, was))?),
+            Some(is) => notes.extend(moved(way, name, was, is)?),
+            None if may_go(repo, &now, name, was) => forgotten.push((name, was)),
+            None => notes.extend(gone(way, name, was)?),
         }
     }
     let is_new = |(name, _): &(&String, &String)| {
@@ -81,7 +81,7 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         notes.push(format!("{shown} was added{what} and is removed"));
     }
     notes.extend(keep_forgotten(way, &forgotten)?);
-    notes.extend(remove_renamed(repo, (&before, &now))?);
+    notes.extend(remove_renamed(repo, &before, &now)?);
     notes.append(&mut way.notes);
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
@@ -120,8 +120,8 @@ pub fn undo(way: &mut Way<'_>, before: &BTreeMap<String, String>) -> Result<Vec<
         }
         match repo.target_of(name) {
             Some(is) if is == *was => {}
-            Some(is) => notes.push(moved_away(way, (name, was, &is))?),
-            None => notes.extend(gone(way, (name, was))?),
+            Some(is) => notes.push(moved_away(way, name, was, &is)?),
+            None => notes.extend(gone(way, name, was)?),
         }
     }
     notes.append(&mut way.notes);
@@ -150,7 +150,7 @@ pub fn keep_reachable(way: &mut Way<'_>, before: &str) -> Result<Option<String>>
 /// Says whether a ref is a tracking one that is gone for good, as one that a fetch pruned: nothing broken stands in its place, no other
 /// stands for it, which git takes for broken, and others of its remote are left. With the remote itself all of them go. One that
 /// stands for another, as that of a remote's HEAD, no fetch prunes, nor does it say that there was any.
-fn may_go(repo: &Repo, now: &BTreeMap<String, String>, (name, was): (&str, &str)) -> bool {
+fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str, was: &str) -> bool {
     let Some(below) = name.strip_prefix(TRACKING) else {
         return false;
     };
@@ -185,7 +185,8 @@ fn remote_of<'a>(below: &str, remotes: &'a [String]) -> Option<&'a String> {
 /// which were put back before, say nothing of the new name. Those that lead elsewhere by now stay. Says of which remotes they were.
 fn remove_renamed(
     repo: &Repo,
-    (before, now): (&BTreeMap<&str, &str>, &BTreeMap<String, String>),
+    before: &BTreeMap<&str, &str>,
+    now: &BTreeMap<String, String>,
 ) -> Result<Vec<String>> {
     let is_new = |(name, _): &(&String, &String)| !before.contains_key(name.as_str());
     let new: BTreeMap<_, _> = now.iter().filter(is_new).collect();
@@ -266,7 +267,7 @@ fn keep_forgotten(way: &mut Way<'_>, forgotten: &[(&str, &str)]) -> Result<Vec<S
 }
 
 /// Makes a ref anew that is gone, unless somebody has made it meanwhile; says what was done.
-fn gone(way: &mut Way<'_>, (name, was): (&str, &str)) -> Result<Option<String>> {
+fn gone(way: &mut Way<'_>, name: &str, was: &str) -> Result<Option<String>> {
     let shown = exact::shown(name);
     way.repo.remove_broken_ref(name)?;
     let made = match was.starts_with(SYMBOLIC) {
@@ -288,7 +289,7 @@ fn gone(way: &mut Way<'_>, (name, was): (&str, &str)) -> Result<Option<String>> 
     Ok(Some(format!("{shown} was removed and is back")))
 }
 
-fn moved(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<Option<String>> {
+fn moved(way: &mut Way<'_>, name: &str, was: &str, is: &str) -> Result<Option<String>> {
     let (repo, shown) = (way.repo, exact::shown(name));
     if is.starts_with(SYMBOLIC) || was.starts_with(SYMBOLIC) {
         write(way, name, was)?;
@@ -306,14 +307,14 @@ fn moved(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<Optio
     if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
         return Ok(None);
     }
-    moved_away(way, (name, was, is)).map(Some)
+    moved_away(way, name, was, is).map(Some)
 }
 
 /// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done. A replacement has every git read another
 /// object, and of those no reflog is kept that could say whose it is.
-fn moved_away(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<String> {
-    if name.starts_with(REPLACED) || !is_by_somebody_else(way.repo, (name, is), way.whose) {
-        return taken_back(way, (name, was, is));
+fn moved_away(way: &mut Way<'_>, name: &str, was: &str, is: &str) -> Result<String> {
+    if name.starts_with(REPLACED) || !is_by_somebody_else(way.repo, name, is, way.whose) {
+        return taken_back(way, name, was, is);
     }
     let kept = way.whose.kept_as(name);
     write(way, &kept, was)?;
@@ -325,7 +326,7 @@ fn moved_away(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<
 }
 
 /// Puts back a ref that leads elsewhere, and keeps where it led, if that is there in whole; says what was done.
-fn taken_back(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<String> {
+fn taken_back(way: &mut Way<'_>, name: &str, was: &str, is: &str) -> Result<String> {
     let shown = exact::shown(name);
     if !is_whole(way.repo, is, Some(was))? {
         write(way, name, was)?;
@@ -349,7 +350,7 @@ fn taken_back(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<
 }
 
 /// Says whether the reflog says that somebody else moved the ref to where it is.
-pub fn is_by_somebody_else(repo: &Repo, (name, is): (&str, &str), whose: &Whose) -> bool {
+pub fn is_by_somebody_else(repo: &Repo, name: &str, is: &str, whose: &Whose) -> bool {
     let newest = repo.movements(name).next();
     newest.is_some_and(|newest| newest.new == is && is_by_others(repo, &newest, whose))
 }
@@ -376,7 +377,8 @@ fn is_branch_rewritten(repo: &Repo, whose: &Whose) -> bool {
 /// is.
 pub fn put_back_these(
     way: &mut Way<'_>,
-    (before, now): (&Refs, &Refs),
+    before: &Refs,
+    now: &Refs,
     names: &BTreeSet<String>,
 ) -> Result<Vec<String>> {
     let (repo, whose) = (way.repo, way.whose);
@@ -390,8 +392,8 @@ pub fn put_back_these(
                 write(way, name, was)?;
                 notes.push(format!("{shown} was changed and is as before"));
             }
-            (Some(was), Some(is)) => notes.push(taken_back(way, (name, was, is))?),
-            (Some(was), None) => notes.extend(gone(way, (name, was))?),
+            (Some(was), Some(is)) => notes.push(taken_back(way, name, was, is)?),
+            (Some(was), None) => notes.extend(gone(way, name, was)?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");
                 // Nothing in a slot stays.

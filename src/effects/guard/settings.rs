@@ -258,7 +258,8 @@ fn look_at(
 /// people, of those that had changed.
 pub fn put_back(
     common: &Path,
-    (before, now): (&BTreeMap<String, Setting>, &BTreeMap<String, Setting>),
+    before: &BTreeMap<String, Setting>,
+    now: &BTreeMap<String, Setting>,
     wanted: impl Fn(&str) -> Vec<u8>,
     quarantine: &mut Quarantine,
 ) -> Result<Vec<String>> {

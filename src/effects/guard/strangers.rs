@@ -38,7 +38,8 @@ pub fn write(private: &Path, strangers: &BTreeSet<String>) -> Result<()> {
 
 /// Says what in a git directory is not as git itself makes it for a submodule in this folder; nothing if all is. Reads files alone.
 pub fn oddity(
-    (git_dir, folder): (&Path, &Path),
+    git_dir: &Path,
+    folder: &Path,
     settings: &BTreeMap<String, Setting>,
 ) -> Option<String> {
     settings.iter().find_map(|(name, setting)| {
@@ -51,7 +52,7 @@ pub fn oddity(
         };
         let is_file = matches!(setting, Setting::File(..));
         match &name[..] {
-            "config" if is_file => odd_setting((git_dir, folder), &text()),
+            "config" if is_file => odd_setting(git_dir, folder, &text()),
             SHALLOW if is_file => None,
             // It hides files from git.
             EXCLUDE if is_file && is_plain(&text()) => None,
@@ -63,7 +64,7 @@ pub fn oddity(
     })
 }
 
-fn odd_setting((git_dir, folder): (&Path, &Path), text: &str) -> Option<String> {
+fn odd_setting(git_dir: &Path, folder: &Path, text: &str) -> Option<String> {
     let is_elsewhere = |path: &String| {
         let place = git_dir.join(path).canonicalize().ok();
         place.is_none() || place != folder.canonicalize().ok()

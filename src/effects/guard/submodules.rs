@@ -40,7 +40,7 @@ pub fn put_back(
         let Ok(text) = refs::text(&before) else {
             continue;
         };
-        let found = put_back_one(&live, (&text, &before), whose, quarantine)?;
+        let found = put_back_one(&live, &text, &before, whose, quarantine)?;
         notes.extend(found.into_iter().map(|note| format!("{shown}: {note}")));
     }
     Ok(notes)
@@ -48,7 +48,8 @@ pub fn put_back(
 
 fn put_back_one(
     live: &Path,
-    (before, copy): (&str, &Repo),
+    before: &str,
+    copy: &Repo,
     whose: &Whose,
     quarantine: &mut Quarantine,
 ) -> Result<Vec<String>> {
@@ -117,7 +118,8 @@ pub fn pairs(mirror: &Mirror) -> Vec<Pair> {
 /// elsewhere, or `is_changed`: wherever this is cut short, it can be done again.
 pub fn undo(
     pair: &Pair,
-    (whose, is_changed): (&Whose, bool),
+    whose: &Whose,
+    is_changed: bool,
     follow: &mut Follow<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<Vec<String>> {
@@ -147,7 +149,7 @@ pub fn undo(
     let mut notes = match is_at_start(&repo, &was) {
         true if is_changed => follow(was.commit)?,
         true => Vec::new(),
-        false => undo_head((&repo, &before), (&was, &whose), follow)?,
+        false => undo_head(&repo, &before, &was, &whose, follow)?,
     };
     let mut way = Way::new(&repo, &whose, quarantine);
     notes.extend(refs::undo(&mut way, &refs)?);
@@ -161,17 +163,19 @@ fn is_at_start(repo: &Repo, was: &Was<'_>) -> bool {
 }
 
 fn undo_head(
-    (repo, before): (&Repo, &Repo),
-    (was, whose): (&Was<'_>, &Whose),
+    repo: &Repo,
+    before: &Repo,
+    was: &Was<'_>,
+    whose: &Whose,
     follow: &mut Follow<'_>,
 ) -> Result<Vec<String>> {
     let tip = was.branch.and_then(|branch| repo.target_of(branch));
-    let others = by_others((repo, before), was, whose)?;
+    let others = by_others(repo, before, was, whose)?;
     repo.end_operation(&|name| before.target_of(name).is_some())?;
     let now = repo.resolve(HEAD).ok().flatten();
-    let kept = keep_work(repo, (now.as_deref(), tip.as_deref()), (was, whose))?;
+    let kept = keep_work(repo, now.as_deref(), tip.as_deref(), was, whose)?;
     let mut notes = follow(was.commit)?;
-    let is_put_back = others.words.is_empty() && put_branch_back(repo, tip, (was, whose))?;
+    let is_put_back = others.words.is_empty() && put_branch_back(repo, tip, was, whose)?;
     notes.push(match (was.branch, is_put_back) {
         (Some(branch), true) => {
             repo.set_symbolic_ref(HEAD, branch, &whose.mark)?;
@@ -194,10 +198,10 @@ fn undo_head(
 }
 
 /// Returns what was done to HEAD and its branch that cannot be told to be the agent's.
-fn by_others((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Result<ByOthers> {
+fn by_others(repo: &Repo, before: &Repo, was: &Was<'_>, whose: &Whose) -> Result<ByOthers> {
     let since = |name: &str| {
         let newest = before.movements(name).next();
-        repo.movements_since(name, was.commit, (newest.as_ref(), 0))
+        repo.movements_since(name, was.commit, newest.as_ref(), 0)
     };
     let mut head = Moved {
         name: HEAD.to_owned(),
@@ -217,8 +221,10 @@ fn by_others((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Re
 /// Keeps the commits that HEAD and its branch are on; says where.
 fn keep_work(
     repo: &Repo,
-    (head, tip): (Option<&str>, Option<&str>),
-    (was, whose): (&Was<'_>, &Whose),
+    head: Option<&str>,
+    tip: Option<&str>,
+    was: &Was<'_>,
+    whose: &Whose,
 ) -> Result<String> {
     let of_branch = format!("{}-branch", whose.work_ref);
     let is_kept = |commit: &&str| *commit != was.commit && repo.is_commit(commit);
@@ -240,11 +246,7 @@ fn keep_work(
 }
 
 /// Puts the branch back that HEAD stood for, from where it was seen; false if it is elsewhere by now.
-fn put_branch_back(
-    repo: &Repo,
-    tip: Option<String>,
-    (was, whose): (&Was<'_>, &Whose),
-) -> Result<bool> {
+fn put_branch_back(repo: &Repo, tip: Option<String>, was: &Was<'_>, whose: &Whose) -> Result<bool> {
     match (was.branch, tip) {
         (None, _) => Ok(true),
         (Some(_), Some(tip)) if tip == was.commit => Ok(true),

@@ -60,7 +60,7 @@ impl<'a> Way<'a> {
         let mut taken = self.repo.all_refs()?;
         taken.retain(|other, _| excludes(name, other));
         let names = [name.to_owned()];
-        let notes = displace((self.repo, self.whose), &names, &taken, self.quarantine)?;
+        let notes = displace(self.repo, self.whose, &names, &taken, self.quarantine)?;
         self.notes.extend(notes);
         Ok((self.notes.len(), self.quarantine.moved.len()) != before)
     }
@@ -69,7 +69,8 @@ impl<'a> Way<'a> {
 /// Moves these refs away, and what is in the places of these names without being a ref. The refs are kept under the names of others;
 /// says which.
 pub fn displace(
-    (repo, whose): (&Repo, &Whose),
+    repo: &Repo,
+    whose: &Whose,
     names: &[String],
     taken: &Refs,
     quarantine: &mut Quarantine,

@@ -78,7 +78,7 @@ impl Kept {
             let path = from_hex(name);
             // A link that stands in the way now would go on leading elsewhere.
             clear_way(root, &path, quarantine)?;
-            let restored = self.put_back_built(root, &path, (folders, quarantine))?;
+            let restored = self.put_back_built(root, &path, folders, quarantine)?;
             if restored == Restored::Lost
                 && fs::symlink_metadata(root.join(OsStr::from_bytes(&path))).is_ok()
             {
@@ -102,7 +102,8 @@ impl Kept {
         &self,
         root: &Path,
         path: &[u8],
-        (folders, quarantine): (&[PathBuf], &mut Quarantine),
+        folders: &[PathBuf],
+        quarantine: &mut Quarantine,
     ) -> Result<Restored> {
         if !is_way_free(root, path) {
             return Ok(Restored::LedAway);
@@ -151,7 +152,7 @@ fn matching(root: &Path, patterns: &[String]) -> Vec<String> {
     );
     let mut found: Vec<_> = patterns
         .iter()
-        .flat_map(|pattern| yardstick::matching(pattern, (names.0, names.1), usize::MAX))
+        .flat_map(|pattern| yardstick::matching(pattern, names.0, names.1, usize::MAX))
         .collect();
     found = found.iter().filter_map(|path| real(root, path)).collect();
     found.sort();

@@ -129,7 +129,8 @@ impl Kept {
     pub fn note_outputs(
         &mut self,
         root: &Path,
-        (last, start): (Option<&Kept>, &Kept),
+        last: Option<&Kept>,
+        start: &Kept,
         frozen: &[String],
     ) {
         let frozen: BTreeSet<_> = frozen.iter().map(|it| to_hex(it.as_bytes())).collect();
@@ -273,8 +274,10 @@ impl Kept {
     /// anew by them, and not kept.
     pub fn keep_earlier(
         &self,
-        (root, folders): (&Path, &[PathBuf]),
-        (after, left): (&AfterAgent, &Kept),
+        root: &Path,
+        folders: &[PathBuf],
+        after: &AfterAgent,
+        left: &Kept,
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         for (name, entry) in &self.untracked {
@@ -294,7 +297,7 @@ impl Kept {
             if let Some(source) = entry.source(folders)
                 && !(output::is_of_tools(&text::path(&path)) && is_binary(&source))
             {
-                keep_in(quarantine, (root, &path), (&source, entry))?;
+                keep_in(quarantine, root, &path, &source, entry)?;
             }
         }
         Ok(())
@@ -304,7 +307,8 @@ impl Kept {
     /// measured makes it look like an output, and its bytes would be nowhere.
     pub fn keep_overwritten(
         &self,
-        (root, folders): (&Path, &[PathBuf]),
+        root: &Path,
+        folders: &[PathBuf],
         after: &AfterAgent,
         quarantine: &mut Quarantine,
     ) -> Result<()> {
@@ -322,7 +326,7 @@ impl Kept {
                 continue;
             }
             if let Some(source) = entry.source(folders) {
-                keep_in(quarantine, (root, &path), (&source, entry))?;
+                keep_in(quarantine, root, &path, &source, entry)?;
             }
         }
         Ok(())
@@ -332,8 +336,10 @@ impl Kept {
 /// Puts a copy of a file that stays as it is into the quarantine.
 fn keep_in(
     quarantine: &mut Quarantine,
-    (root, path): (&Path, &[u8]),
-    (source, entry): (&Path, &Copy),
+    root: &Path,
+    path: &[u8],
+    source: &Path,
+    entry: &Copy,
 ) -> Result<()> {
     let place = quarantine.place_for(path, entry.size())?;
     let folder = place.parent().unwrap_or(root);

@@ -186,7 +186,7 @@ fn how_a_file_was_written_to_tells_what_it_is_from_then_on() {
     place.write("the same again", &long);
     place.write("frozen", "y");
     let mut kept = place.keep(&names);
-    kept.note_outputs(&place.root, (None, &before), &["frozen".to_owned()]);
+    kept.note_outputs(&place.root, None, &before, &["frozen".to_owned()]);
     let known = |kept: &Kept, name: &str| {
         let entry = &kept.untracked[&to_hex(name.as_bytes())];
         (entry.output, entry.is_doubtful)
@@ -212,7 +212,7 @@ fn how_a_file_was_written_to_tells_what_it_is_from_then_on() {
     let mut next = Kept::default();
     next.look(&place.root, Some(&kept));
     let mut last = place.keep(&names);
-    last.note_outputs(&place.root, (Some(&kept), &next), &[]);
+    last.note_outputs(&place.root, Some(&kept), &next, &[]);
     assert_eq!(known(&last, "added"), (Some(Output::Grown), false));
     assert_eq!(known(&last, "new bytes"), (Some(Output::Grown), false));
     for name in ["shorter", "the same again"] {
@@ -228,7 +228,7 @@ fn how_a_file_was_written_to_tells_what_it_is_from_then_on() {
     last.look(&place.root, None);
     place.write("added", "z");
     let mut anew = place.keep(&names);
-    anew.note_outputs(&place.root, (None, &last), &[]);
+    anew.note_outputs(&place.root, None, &last, &[]);
     assert_eq!(known(&anew, "added"), (Some(Output::Rewritten), false));
 }
 
@@ -447,9 +447,9 @@ fn what_is_built_is_put_back_with_its_time_and_nothing_else_is() {
     let later = old + Duration::from_secs(5);
     file.set_modified(later).unwrap();
     for name in ["built", "link"] {
-        let with = (&place.folders[..], &mut place.quarantine);
+        let (folders, quarantine) = (&place.folders[..], &mut place.quarantine);
         let restored = kept
-            .put_back_built(&place.root, name.as_bytes(), with)
+            .put_back_built(&place.root, name.as_bytes(), folders, quarantine)
             .unwrap();
         assert!(restored == Restored::Back, "{name}");
     }

@@ -60,7 +60,7 @@ impl Chain {
         };
         let last = repo.tree_of(&anchor)?;
         let descends = repo.descends(&head, &anchor)?;
-        let merged = Merged::since(repo, (&anchor, descends), &head)?;
+        let merged = Merged::since(repo, &anchor, descends, &head)?;
         chain.queues = merged.queues(repo)?;
         // As a rule nobody but `evolve` touched it since, and nothing has to be read.
         let is_same = repo.ledger_ids(&last)? == repo.ledger_ids(&chain.tree)?;
@@ -155,7 +155,7 @@ impl Chain {
                 last.short()
             )),
             (_, Believed::Head | Believed::Both) => {}
-            (_, Believed::Anchor) => self.restore(repo, last, (name, growth))?,
+            (_, Believed::Anchor) => self.restore(repo, last, name, growth)?,
         }
         let is_recorded = |line: &str| recorded.contains(line);
         let count = match believed {
@@ -191,7 +191,7 @@ impl Chain {
     }
 
     /// Makes a growing file what the last ledger has.
-    fn restore(&mut self, repo: &Repo, last: &Last, (name, growth): (&str, Growth)) -> Result<()> {
+    fn restore(&mut self, repo: &Repo, last: &Last, name: &str, growth: Growth) -> Result<()> {
         self.said.push(format!(
             "{name}: HEAD has {}; it is put right from the last ledger, commit {} (if it was rewritten on purpose, remove {} and start again)",
             growth.in_words().unwrap_or_default(),
@@ -258,7 +258,7 @@ pub(super) fn has_merge(repo: &Repo, head: &str) -> Result<bool> {
         return Ok(false);
     };
     let descends = repo.descends(head, &anchor)?;
-    let merged = Merged::since(repo, (&anchor, descends), head)?;
+    let merged = Merged::since(repo, &anchor, descends, head)?;
     Ok(merged.has_sides())
 }
 

@@ -34,7 +34,8 @@ impl Ledger {
     /// whose ledger is `evolve`'s own), and what was written since. The index was locked before that was written. Returns the commit.
     pub fn commit(
         &mut self,
-        (workspace, index): (&Workspace<'_>, LockedIndex),
+        workspace: &Workspace<'_>,
+        index: LockedIndex,
         base: &str,
         message: &str,
     ) -> Result<String> {
@@ -70,7 +71,7 @@ impl Ledger {
             let head_tree = repo.tree_of(&head)?;
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {
-                self.bring_along((workspace, index), &branch, &files)?;
+                self.bring_along(workspace, index, &branch, &files)?;
                 self.committed_at(repo, &head, tree)?;
                 return Ok(head);
             }
@@ -79,7 +80,7 @@ impl Ledger {
             // An index that could not follow would take the ledger away with the user's next commit.
             workspace.refuse_other_locks(&branch)?;
             if repo.move_ref(&branch, &head, &commit, note)? {
-                self.bring_along((workspace, index), &branch, &files)?;
+                self.bring_along(workspace, index, &branch, &files)?;
                 self.committed_at(repo, &commit, tree)?;
                 return Ok(commit);
             }
@@ -93,7 +94,8 @@ impl Ledger {
     /// that one has.
     fn bring_along(
         &self,
-        (workspace, index): (&Workspace<'_>, LockedIndex),
+        workspace: &Workspace<'_>,
+        index: LockedIndex,
         branch: &str,
         files: &[(String, Entry)],
     ) -> Result<()> {

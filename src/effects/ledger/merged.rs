@@ -17,11 +17,7 @@ pub(super) struct Merged(Merges);
 
 impl Merged {
     /// Finds the merges since the anchor; none where HEAD does not go on from it.
-    pub(super) fn since(
-        repo: &Repo,
-        (anchor, descends): (&str, bool),
-        head: &str,
-    ) -> Result<Merged> {
+    pub(super) fn since(repo: &Repo, anchor: &str, descends: bool, head: &str) -> Result<Merged> {
         match descends {
             true => repo.merges_since(anchor, head).map(Merged),
             false => Ok(Merged::default()),

@@ -254,17 +254,12 @@ impl Ledger {
                 ));
             }
         }
-        self.judge_queue(repo, (cycle, at), &mut found)?;
+        self.judge_queue(repo, cycle, at, &mut found)?;
         found.wrong.extend(self.judge_retries(repo)?);
         Ok(found)
     }
 
-    fn judge_queue(
-        &mut self,
-        repo: &Repo,
-        (cycle, at): (u64, &str),
-        found: &mut Found,
-    ) -> Result<()> {
+    fn judge_queue(&mut self, repo: &Repo, cycle: u64, at: &str, found: &mut Found) -> Result<()> {
         let turn = lock::turn(&self.private);
         let mut notes = Vec::new();
         let mut now = match read_file(&self.root, names::QUEUE) {

@@ -192,7 +192,7 @@ impl Work {
     ) -> IoResult<()> {
         let meta = fs::symlink_metadata(from)?;
         if self.purpose == Purpose::ToLend && is_of_loose(name) {
-            return self.keep_loose((from, &meta), to, name);
+            return self.keep_loose(from, &meta, to, name);
         }
         let is_new = !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir());
         if is_new {
@@ -223,12 +223,7 @@ impl Work {
     }
 
     /// Keeps the loose objects of one folder. The copy has such a folder only for what is too large to be kept as bytes.
-    fn keep_loose(
-        &mut self,
-        (from, meta): (&Path, &Metadata),
-        to: &Path,
-        name: &str,
-    ) -> IoResult<()> {
+    fn keep_loose(&mut self, from: &Path, meta: &Metadata, to: &Path, name: &str) -> IoResult<()> {
         let store = &self.noted.store;
         if !store.is_torn() && store.is_of_folder(name, meta) {
             return Ok(());
@@ -320,19 +315,14 @@ impl Work {
         }
         match (meta.is_file(), is_unchanging) {
             (false, _) => Ok(()),
-            (true, false) => self.copy_file((from, &meta), to, name),
-            (true, true) => self.keep_file((from, &meta), to, name),
+            (true, false) => self.copy_file(from, &meta, to, name),
+            (true, true) => self.keep_file(from, &meta, to, name),
         }
     }
 
     /// Copies a file unless the copy is of the same version. Small ones of which there may be thousands are linked at first;
     /// what changes becomes a copy.
-    fn copy_file(
-        &mut self,
-        (from, meta): (&Path, &Metadata),
-        to: &Path,
-        name: &str,
-    ) -> IoResult<()> {
+    fn copy_file(&mut self, from: &Path, meta: &Metadata, to: &Path, name: &str) -> IoResult<()> {
         match fs::symlink_metadata(to) {
             Ok(there) if is_one_file(&there, meta) => {
                 if self.noted.store.is_of(name, meta) {
@@ -345,7 +335,7 @@ impl Work {
                     return Ok(());
                 }
             }
-            Err(_) if is_of_refs(name) && self.link((from, meta), to, name)? => return Ok(()),
+            Err(_) if is_of_refs(name) && self.link(from, meta, to, name)? => return Ok(()),
             Err(_) => {}
         }
         self.noted.store.forget(name)?;
@@ -355,14 +345,9 @@ impl Work {
     }
 
     /// Copies a file that does not change once it is written. A copy that is there stays: it is what was there first.
-    fn keep_file(
-        &mut self,
-        (from, meta): (&Path, &Metadata),
-        to: &Path,
-        name: &str,
-    ) -> IoResult<()> {
+    fn keep_file(&mut self, from: &Path, meta: &Metadata, to: &Path, name: &str) -> IoResult<()> {
         let is_of_bytes = self.purpose == Purpose::ToLend && is_own_loose(name);
-        if is_of_bytes && self.keep_bytes((from, meta), to, name)? {
+        if is_of_bytes && self.keep_bytes(from, meta, to, name)? {
             return Ok(());
         }
         match fs::symlink_metadata(to) {
@@ -374,7 +359,7 @@ impl Work {
             // A folder of loose objects is made for the first that has to be a file.
             Err(_) => fs::create_dir_all(to.parent().unwrap_or(to))?,
         }
-        if is_loose(name) && self.link((from, meta), to, name)? {
+        if is_loose(name) && self.link(from, meta, to, name)? {
             return Ok(());
         }
         self.noted.store.forget(name)?;
@@ -409,7 +394,8 @@ impl Work {
     /// what was there first.
     fn keep_bytes(
         &mut self,
-        (from, meta): (&Path, &Metadata),
+        from: &Path,
+        meta: &Metadata,
         to: &Path,
         name: &str,
     ) -> IoResult<bool> {
@@ -444,7 +430,7 @@ impl Work {
     }
 
     /// Links a small file and keeps its bytes; false where that cannot be.
-    fn link(&mut self, (from, meta): (&Path, &Metadata), to: &Path, name: &str) -> IoResult<bool> {
+    fn link(&mut self, from: &Path, meta: &Metadata, to: &Path, name: &str) -> IoResult<bool> {
         let is_exact = !name.contains(char::REPLACEMENT_CHARACTER);
         if self.cannot_link || !is_exact || !self.has_room(meta.len()) {
             return Ok(false);

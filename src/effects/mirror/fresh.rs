@@ -52,11 +52,12 @@ pub fn clear(
             quarantine.take_from(git_dir, &file, &shown.join(&file))?;
         }
     }
-    clear_loose((git_dir, shown), new, quarantine)
+    clear_loose(git_dir, shown, new, quarantine)
 }
 
 fn clear_loose(
-    (git_dir, shown): (&Path, &Path),
+    git_dir: &Path,
+    shown: &Path,
     new: &New<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<()> {

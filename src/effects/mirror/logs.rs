@@ -41,7 +41,7 @@ pub fn give_back(
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 Ok(kind) if kind.is_file() && path != Path::new(STASH) => {
-                    mended.extend(give_back_one(place, &path, (whose, quarantine))?);
+                    mended.extend(give_back_one(place, &path, whose, quarantine)?);
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -54,7 +54,8 @@ pub fn give_back(
 fn give_back_one(
     place: &MirroredDir,
     path: &Path,
-    (whose, quarantine): (&Whose, &mut Quarantine),
+    whose: &Whose,
+    quarantine: &mut Quarantine,
 ) -> Result<Option<String>> {
     let copy = place.copy.join(path);
     if is_same_version(&copy, &place.live.join(path)) {
@@ -92,7 +93,7 @@ fn add_lost_lines(place: &MirroredDir, path: &Path, before: &[u8]) -> Result<Opt
         true => files::read_bounded(&live, LIMIT)?.unwrap_or_default(),
         false => Vec::new(),
     };
-    let before = without_expired(place, path, (before, &now));
+    let before = without_expired(place, path, before, &now);
     let Some(whole) = merged(&before, &now) else {
         return Ok(Some(false));
     };
@@ -148,7 +149,8 @@ fn has_free_way(place: &MirroredDir, path: &Path) -> bool {
 fn without_expired<'a>(
     place: &MirroredDir,
     path: &Path,
-    (before, now): (&'a [u8], &[u8]),
+    before: &'a [u8],
+    now: &[u8],
 ) -> Cow<'a, [u8]> {
     let lost = lost(before, now);
     let moves: Vec<_> = lost.iter().filter_map(|line| Moved::read(line)).collect();

@@ -428,7 +428,7 @@ impl Store {
             match kept {
                 Some(kept) if is_held(&link, &kept)? => touched.push((name.clone(), meta)),
                 // It bears no original's time.
-                Some(kept) => self.replace(&link, &kept, (meta.permissions(), UNIX_EPOCH))?,
+                Some(kept) => self.replace(&link, &kept, meta.permissions(), UNIX_EPOCH)?,
                 None => {}
             }
         }
@@ -448,7 +448,7 @@ impl Store {
             fs::create_dir_all(file.parent().unwrap_or(copy))?;
             // The times of git's objects say how long those are kept that nothing leads to.
             let now = SystemTime::now();
-            self.replace(&file, &bytes, (Permissions::from_mode(mode), now))?;
+            self.replace(&file, &bytes, Permissions::from_mode(mode), now)?;
         }
         // Its time, which tells what it is the copy of, is another's now.
         match files::is_there(&copy.join(OBJECTS))? {
@@ -462,7 +462,8 @@ impl Store {
         &self,
         file: &Path,
         bytes: &[u8],
-        (mode, modified): (Permissions, SystemTime),
+        mode: Permissions,
+        modified: SystemTime,
     ) -> IoResult<()> {
         let name = format!("mended.{:x}", std::process::id());
         let temporary = self.path.with_file_name(name);

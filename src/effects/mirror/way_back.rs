@@ -26,7 +26,7 @@ pub fn has_copy(folder: &Path) -> bool {
 }
 
 /// Returns each git directory that was copied as a whole, with the folder of its copy, if the first copy is in `folder`.
-pub fn copied((whole, common): (&Path, &Path)) -> Vec<(PathBuf, PathBuf)> {
+pub fn copied(whole: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
     let folder = whole.join("around");
     let names = fs::read(folder.join("paths")).unwrap_or_default();
     let names: Vec<String> = serde_json::from_slice(&names).unwrap_or_default();
@@ -52,11 +52,11 @@ pub fn copied((whole, common): (&Path, &Path)) -> Vec<(PathBuf, PathBuf)> {
 
 /// Returns the command that puts the git directory back, in backticks, or what has to be done first; none if there is no copy. What
 /// it copies is mended first, and made whole.
-pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
+pub fn command(folder: &Path, common: &Path) -> Option<String> {
     if !has_copy(folder) {
         return None;
     }
-    for (_, folder) in copied((folder, common)) {
+    for (_, folder) in copied(folder, common) {
         let copy = folder.join("git");
         let made = Store::read(&folder).and_then(|store| {
             // Another session may be at work; it writes down itself what was only touched.
@@ -84,7 +84,7 @@ pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
 pub fn way_back_in(dir: &Path) -> Option<String> {
     let of = |folder: &Path| {
         let common = folder.join(".git");
-        command((&folder_of(&common).ok()?, &common))
+        command(&folder_of(&common).ok()?, &common)
     };
     dir.ancestors().find_map(of)
 }

@@ -106,15 +106,15 @@ impl Folders {
 /// leaves what is as it is `known`. Objects are looked at one by one only in folders that were changed since then, in seconds since
 /// 1970: those that were there before are looked at elsewhere.
 pub fn open_git_dir(git_dir: &Path, known: &Folders, since: i64) -> Vec<PathBuf> {
-    open_all(git_dir, (Kind::Git, known), since)
+    open_all(git_dir, Kind::Git, known, since)
 }
 
 /// Opens a folder of copies of git directories to its owner.
 pub fn open_copies(folder: &Path, since: i64) {
-    open_all(folder, (Kind::Copies, &Folders::default()), since);
+    open_all(folder, Kind::Copies, &Folders::default(), since);
 }
 
-fn open_all(root: &Path, (top, known): (Kind, &Folders), since: i64) -> Vec<PathBuf> {
+fn open_all(root: &Path, top: Kind, known: &Folders, since: i64) -> Vec<PathBuf> {
     let mut opened = Vec::new();
     let mut folders = vec![(PathBuf::new(), None)];
     while let Some((folder, within)) = folders.pop() {

@@ -167,9 +167,11 @@ impl Stood {
     /// through.
     pub fn wrong(
         &self,
-        (common, git_dir): (&Path, &Path),
+        common: &Path,
+        git_dir: &Path,
         path: &Path,
-        (kind, wanted): (FileType, Wanted),
+        kind: FileType,
+        wanted: Wanted,
     ) -> Option<Wrong> {
         if wanted == Wanted::Anything {
             return None;

@@ -98,7 +98,7 @@ impl Repo {
             };
             for tree in before {
                 let mut found = Vec::new();
-                match self.compare(&mut found, &[], (tree, Some(commit.tree_id()))) {
+                match self.compare(&mut found, &[], tree, Some(commit.tree_id())) {
                     // What was fetched may lie elsewhere; what was made here is here.
                     Err(_) if self.is_partial() => continue,
                     compared => compared?,

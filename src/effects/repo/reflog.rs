@@ -102,7 +102,8 @@ impl Repo {
         &self,
         name: &str,
         start: &str,
-        (newest, count): (Option<&Movement>, usize),
+        newest: Option<&Movement>,
+        count: usize,
     ) -> Vec<Movement> {
         let mut movements = self.movements(name);
         let mut since = Vec::new();

@@ -31,11 +31,11 @@ impl Repo {
     pub fn without(&self, now: &str, change: &Changed) -> Result<Without> {
         let tree = self.tree_of(now)?;
         let sides = self.sides(&tree, change)?;
-        let mut index = self.merged((&sides.to, &tree, &sides.from), None)?;
+        let mut index = self.merged(&sides.to, &tree, &sides.from, None)?;
         let mut paths = paths_of(&index)?;
         paths.extend(self.unions(&sides, &tree)?);
         if !paths.is_empty() {
-            let commits = self.in_the_way((now, change), &paths)?;
+            let commits = self.in_the_way(now, change, &paths)?;
             return Ok(Without::Changed(paths, commits));
         }
         let without = self.write_tree(&mut index)?;
@@ -84,7 +84,7 @@ impl Repo {
     }
 
     /// Returns the later commits that changed what the change changed.
-    fn in_the_way(&self, (now, change): (&str, &Changed), paths: &[String]) -> Result<Vec<Commit>> {
+    fn in_the_way(&self, now: &str, change: &Changed, paths: &[String]) -> Result<Vec<Commit>> {
         let mut found = Vec::new();
         for commit in self.commits_since(&change.to, now, LATER)? {
             if self.is_in_the_way(&commit.id, change, paths)? {
@@ -107,16 +107,14 @@ impl Repo {
             return Ok(false);
         }
         let sides = self.sides(&before, change)?;
-        let mut without = self.merged((&sides.to, &before, &sides.from), Some(FileFavor::Ours))?;
+        let mut without = self.merged(&sides.to, &before, &sides.from, Some(FileFavor::Ours))?;
         if without.has_conflicts() {
             return Ok(true);
         }
         let without = self.write_tree(&mut without)?;
         let ledger = self.ledger_files(&before)?;
         let tree = self.with_ledger(&tree, &ledger)?;
-        Ok(self
-            .merged((&before, &tree, &without), None)?
-            .has_conflicts())
+        Ok(self.merged(&before, &tree, &without, None)?.has_conflicts())
     }
 
     /// Returns both ends of a change with the ledger that a tree has, so that it is no part of the change.
@@ -132,7 +130,9 @@ impl Repo {
     /// Brings three trees together: what both sides have in common, this side, and the other.
     fn merged(
         &self,
-        (base, ours, theirs): (&str, &str, &str),
+        base: &str,
+        ours: &str,
+        theirs: &str,
         favor: Option<FileFavor>,
     ) -> Result<Index> {
         let mut options = MergeOptions::new();

@@ -42,14 +42,14 @@ impl Repo {
     /// such as a link that was a file, is listed as gone and as new.
     pub fn differences(&self, old: &str, new: &str) -> Result<Vec<Difference>> {
         let mut found = Vec::new();
-        self.compare(&mut found, &[], (Some(oid(old)?), Some(oid(new)?)))?;
+        self.compare(&mut found, &[], Some(oid(old)?), Some(oid(new)?))?;
         Ok(found)
     }
 
     /// Lists the files and submodules of a commit, in git's order.
     pub fn files_of(&self, commit: &str) -> Result<Vec<(Vec<u8>, Entry)>> {
         let mut found = Vec::new();
-        self.compare(&mut found, &[], (None, Some(oid(&self.tree_of(commit)?)?)))?;
+        self.compare(&mut found, &[], None, Some(oid(&self.tree_of(commit)?)?))?;
         let files = found.into_iter();
         Ok(files
             .filter_map(|one| one.new.map(|new| (one.path, new)))
@@ -62,7 +62,8 @@ impl Repo {
         &self,
         found: &mut Vec<Difference>,
         folder: &[u8],
-        (old, new): (Option<Oid>, Option<Oid>),
+        old: Option<Oid>,
+        new: Option<Oid>,
     ) -> Result<()> {
         if old == new {
             return Ok(());
@@ -82,8 +83,8 @@ impl Repo {
             };
             let path = [folder, &any.name].concat();
             if any.is_tree() {
-                let ids = (was.map(|tree| tree.id), is.map(|tree| tree.id));
-                self.compare(found, &[&path[..], b"/"].concat(), ids)?;
+                let (old, new) = (was.map(|tree| tree.id), is.map(|tree| tree.id));
+                self.compare(found, &[&path[..], b"/"].concat(), old, new)?;
                 continue;
             }
             let (was, is) = (was.map(Entry::from), is.map(Entry::from));

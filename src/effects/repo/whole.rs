@@ -81,7 +81,7 @@ impl Repo {
                 continue;
             }
             let before = commit.parent(0).ok().map(|parent| parent.tree_id());
-            self.read_changed((before, commit.tree_id()), &mut known)?;
+            self.read_changed(before, commit.tree_id(), &mut known)?;
         }
         Ok(())
     }
@@ -89,11 +89,12 @@ impl Repo {
     /// Reads what one tree has that another has not, but for what is known.
     fn read_changed(
         &self,
-        (before, tree): (Option<Oid>, Oid),
+        before: Option<Oid>,
+        tree: Oid,
         known: &mut HashSet<String>,
     ) -> Result<()> {
         let mut found = Vec::new();
-        self.compare(&mut found, &[], (before, Some(tree)))?;
+        self.compare(&mut found, &[], before, Some(tree))?;
         for difference in found {
             let new = difference.new.filter(|new| new.mode != SUBMODULE);
             if let Some(new) = new
@@ -109,7 +110,7 @@ impl Repo {
     pub fn require_whole(&self, tree: &str, before: &str) -> Result<()> {
         match self.is_partial() {
             true => Ok(()),
-            false => self.read_changed((Some(oid(before)?), oid(tree)?), &mut HashSet::new()),
+            false => self.read_changed(Some(oid(before)?), oid(tree)?, &mut HashSet::new()),
         }
     }
 

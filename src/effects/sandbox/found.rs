@@ -137,7 +137,7 @@ pub fn trial(without_network: bool) -> Result<(PathBuf, Vec<OsString>), String> 
     let program = program.canonicalize().unwrap_or(program);
     // Older ones than 0.4 cannot say how it goes.
     let mut arguments: Vec<OsString> = vec![STATUS_TO.into(), "1".into()];
-    arguments.extend(bwrap_argv(&[], (!without_network, is_root())));
+    arguments.extend(bwrap_argv(&[], !without_network, is_root()));
     arguments.extend(["sh", "-c", ":"].map(OsString::from));
     Ok((program, arguments))
 }

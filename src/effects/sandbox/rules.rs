@@ -31,7 +31,7 @@ pub fn ground_rules(ground: &Ground) -> Vec<Rule> {
 
 /// Returns rules that shut the ways out that there are now: what is known, and sockets of any program in temporary folders and the
 /// home on which somebody listens. What may be `written`, and what the variables `asked` for lead to, stays open.
-pub fn shut_doors(written: &[Rule], (home, asked): (&Home, &[String])) -> Vec<Rule> {
+pub fn shut_doors(written: &[Rule], home: &Home, asked: &[String]) -> Vec<Rule> {
     let is_asked = |name: &str| asked.iter().any(|asked| asked == name);
     let known = DOORS
         .iter()

@@ -38,7 +38,7 @@ pub fn take_over(user: &Repo, slot: &Slot, base: Base<'_>, editable: &Editable) 
     let subject = own_subject(user, slot);
     // Git would wait for who writes to a pipe.
     let mut quarantine = Quarantine::of(&user.private, "search", 0);
-    pipes::clear((&slot.root, &user.plain), &mut |_| {}, &mut quarantine)?;
+    pipes::clear(&slot.root, &user.plain, &mut |_| {}, &mut quarantine)?;
     let (repo, touched) = stock(user, slot, base)?;
     let modules = repo.tracked_folders()?.modules;
     let mut changed = Vec::new();

@@ -16,7 +16,7 @@ use crate::model::search::lineage::Id;
 const NOTE: &str = "evolve: an attempt of a search";
 
 /// Sets the ref of an attempt.
-pub fn set(repo: &Repo, store: &Store, (id, commit): (Id, &str)) -> Result<()> {
+pub fn set(repo: &Repo, store: &Store, id: Id, commit: &str) -> Result<()> {
     let name = store.attempt_ref(id);
     let set = || repo.set_ref(&name, commit, NOTE);
     // To look at all of them each time would take longer with each attempt.

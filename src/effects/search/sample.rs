@@ -59,7 +59,7 @@ impl Sampler {
     /// Runs a gate.
     pub async fn gate(&self, command: &str, name: &str) -> Result<Answer<()>> {
         let own = Own::make(&self.own)?;
-        let ran = self.run(command, (name, &own), Vec::new()).await?;
+        let ran = self.run(command, name, &own, Vec::new()).await?;
         own.remove();
         Ok(match failure(&ran, self.timeout) {
             Some(Failure::Stopped) => Answer::Stopped,
@@ -83,7 +83,7 @@ impl Sampler {
         fs::create_dir(&traces).map_err(|cause| Error::io("create", &traces, cause))?;
         let variables = [("EVOLVE_RESULT", &document), ("EVOLVE_TRACES", &traces)];
         let variables = variables.map(|(name, path)| (name, path.clone()));
-        let ran = self.run(command, (name, &own), variables.to_vec()).await?;
+        let ran = self.run(command, name, &own, variables.to_vec()).await?;
         bound(&traces, TRACES_LIMIT);
         // Most leave nothing there.
         let _ = fs::remove_dir(&traces);
@@ -115,7 +115,8 @@ impl Sampler {
     async fn run(
         &self,
         command: &str,
-        (name, own): (&str, &Own),
+        name: &str,
+        own: &Own,
         variables: Vec<(&str, PathBuf)>,
     ) -> Result<Ran> {
         let argv = [program::shell(), "-c".as_ref(), command.as_ref()];

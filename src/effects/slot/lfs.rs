@@ -27,13 +27,13 @@ pub fn take_over(user: &Repo, slot: &Repo) -> Result<()> {
     for name in names {
         let place = place_of(&to, &name);
         if fs::symlink_metadata(&place).is_err() {
-            take(&place_of(&from, &name), (&place, &name))?;
+            take(&place_of(&from, &name), &place, &name)?;
         }
     }
     Ok(())
 }
 
-fn take(from: &Path, (place, name): (&Path, &str)) -> Result<()> {
+fn take(from: &Path, place: &Path, name: &str) -> Result<()> {
     let folder = place.parent().unwrap_or(place);
     files::make_folder(folder)?;
     let copy = folder.join(format!(".{name}.{:x}.tmp", std::process::id()));

@@ -92,7 +92,7 @@ impl Slot {
         for top in made.tops.clone() {
             let (from, to) = (self.at(&top), self.kept(&top));
             make_parent(&to)?;
-            self.copy(&top, (&from, &to), &mut |path, from, _| {
+            self.copy(&top, &from, &to, &mut |path, from, _| {
                 made.files.insert(path.to_vec(), Stamp::of(from));
             })?;
         }
@@ -148,7 +148,7 @@ impl Slot {
         match metas {
             _ if self.is_lent_path(path) => false,
             [Ok(is), Ok(was)] if is.is_dir() && was.is_dir() => self.is_changed(path, made),
-            [Ok(is), Ok(was)] => !self.is_as_it_was(path, (&is, &was), made),
+            [Ok(is), Ok(was)] => !self.is_as_it_was(path, &is, &was, made),
             [Ok(is), Err(_)] if is.is_dir() && self.is_above_lent(path) => {
                 self.is_changed(path, made)
             }
@@ -191,14 +191,14 @@ impl Slot {
         let was = fs::symlink_metadata(&kept).ok();
         let leads_to_lent = is.is_dir() && self.is_above_lent(path);
         match was {
-            Some(was) if is.is_dir() && was.is_dir() => self.match_folder(path, (&is, &was), made),
+            Some(was) if is.is_dir() && was.is_dir() => self.match_folder(path, &is, &was, made),
             None if leads_to_lent => {
                 for child in children(&place, path)? {
                     self.match_up(&child, made)?;
                 }
                 Ok(())
             }
-            Some(was) if self.is_as_it_was(path, (&is, &was), made) => Ok(()),
+            Some(was) if self.is_as_it_was(path, &is, &was, made) => Ok(()),
             was => {
                 remove_all(&place)?;
                 match was {
@@ -212,7 +212,8 @@ impl Slot {
     fn match_folder(
         &self,
         path: &[u8],
-        (is, was): (&Metadata, &Metadata),
+        is: &Metadata,
+        was: &Metadata,
         made: &mut Made,
     ) -> Result<()> {
         let place = self.at(path);
@@ -232,7 +233,7 @@ impl Slot {
     }
 
     /// Says whether a file or link is what it was.
-    fn is_as_it_was(&self, path: &[u8], (is, was): (&Metadata, &Metadata), made: &Made) -> bool {
+    fn is_as_it_was(&self, path: &[u8], is: &Metadata, was: &Metadata, made: &Made) -> bool {
         if was.is_symlink() {
             let leads = |place: PathBuf| fs::read_link(place).ok();
             return is.is_symlink() && leads(self.at(path)) == leads(self.kept(path));
@@ -248,7 +249,7 @@ impl Slot {
         let (from, to) = (self.kept(path), self.at(path));
         make_parent(&to)?;
         made.is_changed = true;
-        self.copy(path, (&from, &to), &mut |path, _, to| {
+        self.copy(path, &from, &to, &mut |path, _, to| {
             made.files.insert(path.to_vec(), Stamp::of(to));
         })
     }
@@ -258,7 +259,8 @@ impl Slot {
     fn copy(
         &self,
         path: &[u8],
-        (from, to): (&Path, &Path),
+        from: &Path,
+        to: &Path,
         copied: &mut dyn FnMut(&[u8], &Metadata, &Metadata),
     ) -> Result<()> {
         if self.is_lent_path(path) {
@@ -271,7 +273,7 @@ impl Slot {
             return symlink(target, to).map_err(|cause| Error::io("link", to, cause));
         }
         if meta.is_file() {
-            let of_copy = copy_file((from, &meta), to).map_err(failed)?;
+            let of_copy = copy_file(from, &meta, to).map_err(failed)?;
             copied(path, &meta, &of_copy);
         }
         if is_pipe(&meta) {
@@ -283,7 +285,7 @@ impl Slot {
             fs::create_dir(to).map_err(|cause| Error::io("create", to, cause))?;
             for child in children(from, path)? {
                 let name = OsStr::from_bytes(last(&child));
-                self.copy(&child, (&from.join(name), &to.join(name)), copied)?;
+                self.copy(&child, &from.join(name), &to.join(name), copied)?;
             }
             set_mode(to, &meta)?;
         }
@@ -402,7 +404,7 @@ fn children(folder: &Path, path: &[u8]) -> Result<Vec<Vec<u8>>> {
 }
 
 /// Copies a file with its mode and the time when it was written, which builds go by.
-fn copy_file((from, meta): (&Path, &Metadata), to: &Path) -> std::io::Result<Metadata> {
+fn copy_file(from: &Path, meta: &Metadata, to: &Path) -> std::io::Result<Metadata> {
     fs::copy(from, to)?;
     fs::File::open(to)?.set_modified(meta.modified()?)?;
     fs::symlink_metadata(to)

@@ -60,7 +60,7 @@ impl Slot {
         if is_prepared {
             return Ok(Prepared::Ready);
         }
-        self.run_prepare(how, (command, &inputs)).await
+        self.run_prepare(how, command, &inputs).await
     }
 
     /// Makes the slot what its commit, what is lent and the command say, and nothing else: whatever else somebody left there
@@ -74,7 +74,7 @@ impl Slot {
             return Ok(Prepared::Ready);
         }
         self.empty(repo)?;
-        let prepared = self.run_prepare(how, (command, &inputs)).await?;
+        let prepared = self.run_prepare(how, command, &inputs).await?;
         if prepared == Prepared::Ready {
             self.keep_made(repo)?;
         }
@@ -128,7 +128,8 @@ impl Slot {
     async fn run_prepare(
         &self,
         how: &Preparation<'_>,
-        (command, inputs): (&str, &Inputs),
+        command: &str,
+        inputs: &Inputs,
     ) -> Result<Prepared> {
         // Git does not set up one whose git directory went with the slot's.
         self.unprepare(&inputs.modules)?;

@@ -14,7 +14,7 @@ impl Workspace<'_> {
     pub fn look_again(&self, start: &mut Start, way_out: WayOut) -> Result<()> {
         self.look_through()?;
         let (status, hidden, _) = self.look()?;
-        status.refuse_dirty(&hidden.names(), (true, way_out))?;
+        status.refuse_dirty(&hidden.names(), true, way_out)?;
         start
             .kept
             .add_late(status.untracked.iter().chain(&status.within));
@@ -33,7 +33,12 @@ impl Workspace<'_> {
     /// Returns their paths, for people.
     pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
-        pipes::clear(self.repo.working_tree(), &mut |_| {}, &mut quarantine)?;
+        pipes::clear(
+            &self.repo.root,
+            &self.repo.plain,
+            &mut |_| {},
+            &mut quarantine,
+        )?;
         let (mut status, ..) = self.look()?;
         let mut changed = Vec::new();
         if !status.dirty.is_empty() {

@@ -79,7 +79,8 @@ impl Workspace<'_> {
     pub(super) fn note_taken_meanwhile(
         &self,
         start: &Start,
-        (tip, moved): (&str, &[Vec<u8>]),
+        tip: &str,
+        moved: &[Vec<u8>],
         change: &mut Change,
     ) -> Result<Option<String>> {
         let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));

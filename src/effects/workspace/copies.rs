@@ -67,7 +67,7 @@ impl Workspace<'_> {
         ignored.extend(new.map(|path| path.as_bytes().to_vec()));
         let shut = start.folders.without(&ignored);
         let mut kept = Kept::make(root, &folder, (all.into_iter().collect(), ignored), last)?;
-        kept.note_outputs(root, (last, &start.kept), frozen);
+        kept.note_outputs(root, last, &start.kept, frozen);
         kept.note_built(built);
         kept.note_protected(held.protection, protected.is_cut);
         start.kept = kept;

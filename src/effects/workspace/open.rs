@@ -39,7 +39,7 @@ impl Start {
             opened.extend(modes::open_git_dir(&places.git_dir, &none, self.since));
         }
         let changed = of_git.give_back(&places.common);
-        done.note(GIT_DIR, &of_git, (opened, changed));
+        done.note(GIT_DIR, &of_git, opened, changed);
         done
     }
 
@@ -53,7 +53,7 @@ impl Start {
         changed.extend(self.kept.give_modes_back(root));
         let mut opened = open_ledger(root);
         opened.extend(is_shut.then(PathBuf::new));
-        done.note("", &tree, (opened, changed));
+        done.note("", &tree, opened, changed);
         done.notes()
     }
 }
@@ -64,7 +64,7 @@ impl Start {
         let mut done = Done::default();
         let mut opened = Vec::from_iter(modes::open_folder(root).then(PathBuf::new));
         opened.extend(open_ledger(root));
-        done.note("", &Folders::default(), (opened, Vec::new()));
+        done.note("", &Folders::default(), opened, Vec::new());
         done.notes()
     }
 }
@@ -79,7 +79,7 @@ impl Workspace<'_> {
                 folders.note(root, folder);
             }
         };
-        pipes::refuse(self.repo.working_tree(), &mut note)?;
+        pipes::refuse(&self.repo.root, &self.repo.plain, &mut note)?;
         Ok(folders)
     }
 

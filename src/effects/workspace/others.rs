@@ -19,18 +19,24 @@ impl Workspace<'_> {
             return Ok(ByOthers::default());
         }
         let (newest, branch_newest) = &start.newest_movements;
-        let before = (newest.as_ref(), start.head_movements);
         let head = Moved {
             name: "HEAD".to_owned(),
-            movements: self.repo.movements_since("HEAD", &start.commit, before),
+            movements: self.repo.movements_since(
+                "HEAD",
+                &start.commit,
+                newest.as_ref(),
+                start.head_movements,
+            ),
             now: self.repo.head().ok().and_then(|head| head.commit),
         };
-        let before = (branch_newest.as_ref(), start.branch_movements);
         let branch = Moved {
             name: short(&start.branch).to_owned(),
-            movements: self
-                .repo
-                .movements_since(&start.branch, &start.commit, before),
+            movements: self.repo.movements_since(
+                &start.branch,
+                &start.commit,
+                branch_newest.as_ref(),
+                start.branch_movements,
+            ),
             now: self.repo.resolve(&start.branch).ok().flatten(),
         };
         let mark = start.mark();

@@ -12,7 +12,7 @@ impl Workspace<'_> {
         let wanted = self.repo.ledger_files(&start.tree)?;
         self.remove_unknown(&wanted)?;
         let index = self.repo.git_dir().join("index");
-        if self.follow_ledger((&self.repo.git, &index), &wanted)? {
+        if self.follow_ledger(&self.repo.git, &index, &wanted)? {
             return Ok(());
         }
         self.reset_ledger_index(&wanted)?;

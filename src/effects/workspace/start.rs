@@ -146,7 +146,7 @@ impl Start {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
         let stood = self.guarded.stood(places, self.since);
         let around = self.guarded.around(places);
-        let cleared = pipes::clear_git((places, plain), (&stood, &around), &mut quarantine)?;
+        let cleared = pipes::clear_git(places, plain, &stood, &around, &mut quarantine)?;
         let mirror = Mirror::of(places).ok();
         let mirror = mirror.filter(|_| !self.guarded.is_empty());
         if let Some(mirror) = &mirror {
@@ -154,7 +154,7 @@ impl Start {
         }
         let mut notes = self
             .guarded
-            .put_back_settings(places, ("the agent", &mut quarantine))?;
+            .put_back_settings(places, "the agent", &mut quarantine)?;
         if !self.guarded.is_empty() {
             mirror::clear_damaged(places, self.began(), &mut quarantine)?;
         }
@@ -188,7 +188,7 @@ impl Start {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
         let mut notes = self
             .guarded
-            .put_back_settings(places, ("the agent", &mut quarantine))?;
+            .put_back_settings(places, "the agent", &mut quarantine)?;
         notes.extend(quarantine.notes());
         Ok(notes)
     }

@@ -260,7 +260,7 @@ impl Status {
     }
 
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
-    pub fn refuse_dirty(&self, hidden: &[String], (is_new, way_out): (bool, WayOut)) -> Result<()> {
+    pub fn refuse_dirty(&self, hidden: &[String], is_new: bool, way_out: WayOut) -> Result<()> {
         if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }

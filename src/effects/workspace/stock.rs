@@ -119,10 +119,9 @@ impl Workspace<'_> {
             change.goalposts.push(converted.words());
             left.notes.extend(self.clear_attributes(start, &tip_tree)?);
         }
-        let in_commits = (&changed.gone[..], &tip_tree[..]);
-        let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
+        let removed = self.clear_hollow(start, cleared.folders, &changed.gone, &tip_tree)?;
         left.notes.extend(removed);
-        let told = self.note_taken_meanwhile(start, (&tip, &left.moved), &mut change)?;
+        let told = self.note_taken_meanwhile(start, &tip, &left.moved, &mut change)?;
         left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
         if !changed.links_out.is_empty() {

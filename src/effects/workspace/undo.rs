@@ -422,7 +422,7 @@ impl Workspace<'_> {
     }
 
     fn sync_ledger_files(&self, index: &LockedIndex, wanted: &[(String, Entry)]) -> Result<()> {
-        if self.follow_ledger((index.git(), index.file()), wanted)? {
+        if self.follow_ledger(index.git(), index.file(), wanted)? {
             return Ok(());
         }
         let git = index.git();

@@ -17,7 +17,8 @@ const SHOWN: usize = 10;
 /// Keeps what is later than the dead session's end apart from what is undone, and says what was done. Refuses, before anything is
 /// undone, where that cannot be (exit 3). In a slot nobody is at work but the agent.
 pub fn keep_apart(
-    (repo, journal_file): (&Repo, &JournalFile),
+    repo: &Repo,
+    journal_file: &JournalFile,
     journal: &mut Journal,
 ) -> Result<Vec<String>> {
     let (Some(end), None) = (journal.ended, &journal.slot) else {

@@ -17,8 +17,10 @@ use crate::model::text;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
 pub fn settle(
-    (repo, journal_file): (&Repo, &JournalFile),
-    (start, record): (&Start, &Record),
+    repo: &Repo,
+    journal_file: &JournalFile,
+    start: &Start,
+    record: &Record,
     journal: &mut Journal,
 ) -> Result<(Record, String)> {
     let removed = Workspace { repo }.clear_locks(start)?;

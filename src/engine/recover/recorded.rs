@@ -31,25 +31,21 @@ pub fn anew(record: &Record) -> Record {
 }
 
 /// Says how a record stands in the history that `head` has, of a cycle that began at `start`.
-pub fn standing(repo: &Repo, (start, head): (&Start, &str), record: &Record) -> Result<Standing> {
+pub fn standing(repo: &Repo, start: &Start, head: &str, record: &Record) -> Result<Standing> {
     let records = records_at(repo, head)?;
     let anew = anew(record);
     let place = records.iter().rposition(|it| *it == *record || *it == anew);
     Ok(match place {
         None => Standing::Unrecorded,
         Some(place) if place + 1 < records.len() || records[place] == anew => Standing::Recorded,
-        Some(_) if has_commit_of_its_own(repo, (start, head), record)? => Standing::Recorded,
+        Some(_) if has_commit_of_its_own(repo, start, head, record)? => Standing::Recorded,
         Some(_) => Standing::TakenAlong,
     })
 }
 
 /// Says whether the commit that brought the last record of the history at `head` is that of its cycle. Where it is not to be found,
 /// nothing says that it is not.
-fn has_commit_of_its_own(
-    repo: &Repo,
-    (start, head): (&Start, &str),
-    record: &Record,
-) -> Result<bool> {
+fn has_commit_of_its_own(repo: &Repo, start: &Start, head: &str, record: &Record) -> Result<bool> {
     let Ok(since) = repo.commits_since(&start.commit, head, LOOKED_THROUGH) else {
         return Ok(true);
     };

@@ -73,7 +73,8 @@ pub fn branches_with(repo: &Repo, lineage: &Lineage, id: Id) -> Vec<String> {
 pub async fn apply(
     site: &Site,
     lineage: &Lineage,
-    (id, message): (Id, &str),
+    id: Id,
+    message: &str,
     target: &Target,
 ) -> Result<Applied, Cut> {
     let attempt = commit(lineage, id);
@@ -85,7 +86,7 @@ pub async fn apply(
         );
     }
     let base = &lineage.plan.request.base;
-    refuse_others(site, (base, attempt), id)?;
+    refuse_others(site, base, attempt, id)?;
     if !site.user.descends(&target.tip, base)? {
         return Err(Error::new(
             Kind::Human,
@@ -110,7 +111,7 @@ pub async fn apply(
             .into());
         }
     };
-    let held = hold_against_tip(site, lineage, (id, &merged), target).await?;
+    let held = hold_against_tip(site, lineage, id, &merged, target).await?;
     let notes = land(site, target, &merged)?;
     Ok(Applied {
         commit: merged,
@@ -120,7 +121,7 @@ pub async fn apply(
 }
 
 /// Refuses an attempt that changes what attempts may not: none that `evolve` made does.
-fn refuse_others(site: &Site, (base, attempt): (&str, &str), id: Id) -> Result<()> {
+fn refuse_others(site: &Site, base: &str, attempt: &str, id: Id) -> Result<()> {
     let request = &site.request;
     let editable =
         Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::internal)?;
@@ -145,7 +146,8 @@ fn refuse_others(site: &Site, (base, attempt): (&str, &str), id: Id) -> Result<(
 async fn hold_against_tip(
     site: &Site,
     lineage: &Lineage,
-    (id, merged): (Id, &str),
+    id: Id,
+    merged: &str,
     target: &Target,
 ) -> Result<Held, Cut> {
     let recorded = Standing::of(lineage).score(id);

@@ -47,7 +47,8 @@ impl Between for Nobody {
 pub async fn ask(
     site: &Site,
     between: &mut dyn Between,
-    (lineage, generation): (&Lineage, u64),
+    lineage: &Lineage,
+    generation: u64,
 ) -> Result<Answer, Cut> {
     let mut answer = between.ask(lineage, generation);
     loop {

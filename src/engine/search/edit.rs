@@ -42,7 +42,7 @@ pub struct Job {
 
 /// Puts together what an agent needs.
 /// No more is to be spent in all than `max_cost`, in USD.
-pub fn job(lineage: &Lineage, (id, nth): (Id, usize), max_cost: Option<f64>) -> Result<Job> {
+pub fn job(lineage: &Lineage, id: Id, nth: usize, max_cost: Option<f64>) -> Result<Job> {
     let proposal = lineage.proposal(id).cloned();
     let proposal = proposal.ok_or_else(|| Error::internal("BUG: an edit of the baseline"))?;
     let parents = proposal
@@ -130,7 +130,8 @@ impl Job {
                     root: &slot.root,
                     session: &session.site.id,
                     variables: self.variables(
-                        (&slot.root, &call_file),
+                        &slot.root,
+                        &call_file,
                         agent::git_settings(&of_git, &excludes),
                     ),
                     checks: std::slice::from_ref(&session.site.request.fitness),
@@ -170,7 +171,7 @@ impl Job {
         }
     }
 
-    fn variables(&self, (root, call): (&Path, &Path), mut of_git: Vec<Variable>) -> Vec<Variable> {
+    fn variables(&self, root: &Path, call: &Path, mut of_git: Vec<Variable>) -> Vec<Variable> {
         let outbox = Outbox::below(root);
         let proposal = &self.proposal;
         of_git.extend([
@@ -217,7 +218,7 @@ impl Job {
                         .site
                         .user
                         .store_commit(&found.tree, &self.parents[0], &message)?;
-                refs::set(&session.site.user, &session.site.store, (id, &commit))?;
+                refs::set(&session.site.user, &session.site.store, id, &commit)?;
                 Some(commit)
             }
             Status::Unchanged | Status::Declined | Status::Failed => None,

@@ -55,7 +55,7 @@ pub fn is_whole(session: &Searching) -> Result<bool> {
 async fn passes(session: &Searching, lineage: &Lineage, bed: &Bed<'_>) -> Result<bool, Cut> {
     let holdout = lineage.plan.has_holdout.then_some(Measure::HoldOut);
     for what in [Measure::First].into_iter().chain(holdout) {
-        let job = measure::job(lineage, (0, what));
+        let job = measure::job(lineage, 0, what);
         match job.outcome_in(session, bed).await?.0 {
             Outcome::Scored { .. } => {}
             Outcome::GateFailed(_) | Outcome::Invalid(_) => return Ok(false),

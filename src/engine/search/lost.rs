@@ -29,7 +29,7 @@ pub fn hold(repo: &Repo, store: &Store, lineage: &Lineage) -> Result<Vec<Id>> {
         };
         let name = store.attempt_ref(id);
         if now.get(&name).is_none_or(|is| is != commit) && repo.has_object(commit) {
-            refs::set(repo, store, (id, commit))?;
+            refs::set(repo, store, id, commit)?;
             held.push(id);
         }
     }
@@ -51,11 +51,11 @@ pub fn of_search(repo: &Repo, store: &Store, lineage: &Lineage) -> Option<Error>
         })
     };
     let needed: Vec<Id> = (0..=lineage.newest()).filter(is_needed).collect();
-    of(repo, (store, lineage), &needed)
+    of(repo, store, lineage, &needed)
 }
 
 /// Returns the error of attempts whose commits are gone; none if all are there.
-pub fn of(repo: &Repo, (store, lineage): (&Store, &Lineage), ids: &[Id]) -> Option<Error> {
+pub fn of(repo: &Repo, store: &Store, lineage: &Lineage, ids: &[Id]) -> Option<Error> {
     let is_gone = |id: &&Id| !repo.has_object(commit(lineage, **id));
     let gone: Vec<String> = ids.iter().filter(is_gone).map(|id| name(*id)).collect();
     let refs = format!("{}*", store.attempt_ref_prefix());

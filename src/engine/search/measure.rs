@@ -55,7 +55,7 @@ pub struct Job {
 type Found = (Outcome, Option<Channel>);
 
 /// Puts together what a measurement needs.
-pub fn job(lineage: &Lineage, (id, what): (Id, Measure)) -> Job {
+pub fn job(lineage: &Lineage, id: Id, what: Measure) -> Job {
     let commit = |id| commit(lineage, id).to_owned();
     let is_deterministic = crate::search::is_deterministic(lineage);
     let repeats = if is_deterministic {

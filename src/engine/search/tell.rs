@@ -83,7 +83,7 @@ pub fn settled(known: &mut Known, lineage: &Lineage) -> Id {
 }
 
 /// Tells of the attempts that have their endings now and had none when it was told last.
-pub fn endings(session: &Searching, lineage: &Lineage, (known, told): (&mut Known, &mut Id)) {
+pub fn endings(session: &Searching, lineage: &Lineage, known: &mut Known, told: &mut Id) {
     let settled = settled(known, lineage);
     if settled > *told {
         let standing = Standing::from(std::mem::take(known), lineage);

@@ -63,7 +63,7 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
         };
         let left = untried
             .entry(line.as_str())
-            .or_insert_with(|| recorders(&adders, written, (line, record.cycle)));
+            .or_insert_with(|| recorders(&adders, written, line, record.cycle));
         let recorder = left.find(|it| taken.insert(*it));
         if recorder.is_none() && !(unseen.contains(line) && before.insert(line.as_str())) {
             strays.push((line.as_str(), record.cycle));
@@ -74,7 +74,7 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
     // Copies of one line are told of once.
     let mut known = HashSet::new();
     strays.retain(|stray| known.insert(*stray));
-    let explained = lines.find_lost(now, (written, &adders), (&strays, unseen));
+    let explained = lines.find_lost(now, written, &adders, &strays, unseen);
     for (line, cycle) in strays {
         if explained.contains(line) {
             continue;
@@ -116,7 +116,8 @@ fn adders(written: &[Written]) -> HashMap<&str, Vec<usize>> {
 fn recorders<'a>(
     adders: &'a HashMap<&str, Vec<usize>>,
     written: &'a [Written],
-    (line, cycle): (&str, u64),
+    line: &str,
+    cycle: u64,
 ) -> impl Iterator<Item = usize> + use<'a> {
     let adders = adders.get(line).into_iter().flatten().copied();
     adders.filter(move |index| written[*index].records(cycle))
@@ -143,8 +144,10 @@ impl Lines {
     fn find_lost<'a>(
         &mut self,
         now: &[String],
-        (written, adders): (&[Written], &HashMap<&str, Vec<usize>>),
-        (strays, unseen): (&[(&'a str, u64)], &HashSet<String>),
+        written: &[Written],
+        adders: &HashMap<&str, Vec<usize>>,
+        strays: &[(&'a str, u64)],
+        unseen: &HashSet<String>,
     ) -> HashSet<&'a str> {
         let now: HashSet<&str> = now.iter().map(String::as_str).collect();
         let mut told = HashSet::new();
@@ -160,7 +163,7 @@ impl Lines {
                 let Ok(record) = read_record(line) else {
                     continue;
                 };
-                let mut recorders = recorders(adders, written, (line, record.cycle));
+                let mut recorders = recorders(adders, written, line, record.cycle);
                 let was_recorded = recorders.next().is_some() || unseen.contains(line);
                 if now.contains(line.as_str()) || !was_recorded {
                     is_put_right = true;

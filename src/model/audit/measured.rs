@@ -13,7 +13,8 @@ const LOST: f64 = 1e-12;
 
 /// Finds measurements of a snapshot whose result is not what exit code, value and threshold come to.
 pub(super) fn of_measurements(
-    (name, snapshot): (&str, &Snapshot),
+    name: &str,
+    snapshot: &Snapshot,
     goals: Option<&Goals>,
 ) -> Vec<String> {
     let wrong = |goal: &Measurement| {
@@ -79,10 +80,7 @@ fn is_met(continuous: &Continuous, value: f64, join: fn(bool, bool) -> bool) -> 
 }
 
 /// Holds what a first snapshot took over against the snapshot that it names.
-pub(super) fn of_origin(
-    witness: &Witness<'_>,
-    (which, snapshot): (&str, &Snapshot),
-) -> Vec<String> {
+pub(super) fn of_origin(witness: &Witness<'_>, which: &str, snapshot: &Snapshot) -> Vec<String> {
     let Some(name) = &snapshot.taken_from else {
         return Vec::new();
     };
@@ -182,7 +180,7 @@ mod tests {
             };
             let mut taken = snapshot(vec![]);
             taken.taken_from = Some(name.to_owned());
-            of_origin(&witness, ("first", &taken)).join("; ")
+            of_origin(&witness, "first", &taken).join("; ")
         };
         let gone = |cycle, name| told(cycle, name, Sight::Gone);
         assert_eq!(told(7, "fitness-6-post.json", Sight::Unseen), "");
@@ -243,7 +241,7 @@ mod tests {
             ("unknown", Pass, Some(0), None, None),
         ] {
             let measured = snapshot(vec![measured(id, result, exit, value)]);
-            let found = of_measurements(("second", &measured), Some(&goals));
+            let found = of_measurements("second", &measured, Some(&goals));
             let wrong = wrong.map(|wrong| format!("{id} of the second snapshot is {wrong}"));
             assert_eq!(
                 found,
@@ -253,7 +251,7 @@ mod tests {
         }
         let mut never = measured("b", Pass, Some(0), None);
         never.attempts = 0;
-        let found = of_measurements(("first", &snapshot(vec![never])), None);
+        let found = of_measurements("first", &snapshot(vec![never]), None);
         assert_eq!(found, ["b of the first snapshot is pass and was never run"]);
     }
 

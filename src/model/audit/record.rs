@@ -211,7 +211,7 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
             found.push(format!("the {name} snapshot cannot be read: {why}"));
         }
         if let Some(snapshot) = snapshot_of(witness, which) {
-            found.extend(of_snapshot(witness, (name, snapshot)));
+            found.extend(of_snapshot(witness, name, snapshot));
         }
     }
     if witness.snapshots[0] == Sight::Gone && record.result != CycleResult::Interrupted {
@@ -221,7 +221,7 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
     if let (Some(said), Some(before)) = (record.score_before, before)
         && said.to_bits() != before.score.to_bits()
     {
-        found.push(differs("score_before", said, ("first", before.score)));
+        found.push(differs("score_before", said, "first", before.score));
     }
     // A cycle that was cut short may have measured more than its record could tell.
     let is_cut = record.result == CycleResult::Interrupted;
@@ -239,7 +239,7 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
         found.extend(
             counts
                 .into_iter()
-                .map(|(field, said, is)| differs(field, said, (name, is))),
+                .map(|(field, said, is)| differs(field, said, name, is)),
         );
     }
     found
@@ -279,7 +279,8 @@ fn of_undo_words(record: &Record, message: &str) -> Vec<String> {
 fn differs(
     field: &str,
     said: impl std::fmt::Display,
-    (name, is): (&str, impl std::fmt::Display),
+    name: &str,
+    is: impl std::fmt::Display,
 ) -> String {
     format!("{field} is {said} in the record and {is} in the {name} snapshot")
 }
@@ -306,7 +307,7 @@ fn counts(record: &Record, snapshot: &Snapshot) -> Vec<(&'static str, String, St
 }
 
 /// Holds a snapshot against its place, its own measurements, and the goals that were measured.
-fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Vec<String> {
+fn of_snapshot(witness: &Witness<'_>, name: &str, snapshot: &Snapshot) -> Vec<String> {
     let mut found = Vec::new();
     if snapshot.cycle != Some(witness.record.cycle) {
         let cycle = snapshot
@@ -336,16 +337,17 @@ fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Ve
             .push("the second snapshot was taken of other goals, or from another start".to_owned());
     }
     found.extend(of_measurements(
-        (name, snapshot),
+        name,
+        snapshot,
         witness.goals.seen().copied(),
     ));
-    found.extend(of_origin(witness, (name, snapshot)));
-    found.extend(of_goals(witness, (name, snapshot)));
+    found.extend(of_origin(witness, name, snapshot));
+    found.extend(of_goals(witness, name, snapshot));
     found
 }
 
 /// Holds a snapshot against the goals that were measured.
-fn of_goals(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Vec<String> {
+fn of_goals(witness: &Witness<'_>, name: &str, snapshot: &Snapshot) -> Vec<String> {
     let mut found = Vec::new();
     let goals = match witness.goals {
         Sight::Seen(goals) => goals,

@@ -393,8 +393,10 @@ impl fmt::Display for Other {
 /// once, by the shortest of its names. Of a new one only a name counts that meant something, as does the beginning of an object's id.
 pub fn any_others<'n>(
     moved: impl Iterator<Item = &'n String>,
-    (before, now): (&Refs, &Refs),
-    (branch, names_object): (&str, &dyn Fn(&str) -> bool),
+    before: &Refs,
+    now: &Refs,
+    branch: &str,
+    names_object: &dyn Fn(&str) -> bool,
 ) -> Vec<Other> {
     const KINDS: [&str; 3] = ["refs/heads/", "refs/tags/", TRACKING];
     let is_meant = |name: &&String| {
@@ -402,7 +404,7 @@ pub fn any_others<'n>(
     };
     let words: BTreeSet<String> = moved.filter(is_meant).flat_map(|it| words_of(it)).collect();
     let had_meaning = |word: &&String| meant(word, before).is_some() || names_object(word);
-    let mut all = others(words.iter().filter(had_meaning), (before, now), branch);
+    let mut all = others(words.iter().filter(had_meaning), before, now, branch);
     all.sort_by_key(|other| other.word.len());
     let mut seen = BTreeSet::new();
     all.retain(|other| seen.insert(other.names.clone()));
@@ -428,7 +430,8 @@ fn is_tracking(word: &str, refs: &Refs) -> bool {
 /// Says of each word that does not mean the object that it meant before what became of it. The branch that is worked on moves.
 pub fn others<'w>(
     words: impl IntoIterator<Item = &'w String>,
-    (before, now): (&Refs, &Refs),
+    before: &Refs,
+    now: &Refs,
     branch: &str,
 ) -> Vec<Other> {
     let found = words.into_iter().filter_map(|word| {
@@ -620,7 +623,7 @@ mod tests {
                 _ => now.insert(name.to_owned(), target.to_owned()),
             };
             let words = [word.to_owned()];
-            let found = others(&words, (&before, &now), "refs/heads/night");
+            let found = others(&words, &before, &now, "refs/heads/night");
             let found = found.first().map(|other| other.fate.clone());
             assert_eq!(found, fate, "{word}: {name} is {target:?}");
         }

@@ -292,7 +292,7 @@ fn json(node: &Node) -> Result<Reading, Complaint> {
         return Err(Complaint::new(node.place, message)
             .hint("write \"target/cov.json#/data/0/total\", or \"-#/total\" for stdout"));
     };
-    check_pointer((file, pointer), node.place)?;
+    check_pointer(file, pointer, node.place)?;
     let file = match file {
         "-" => None,
         "" => {
@@ -311,7 +311,7 @@ fn json(node: &Node) -> Result<Reading, Complaint> {
     })
 }
 
-fn check_pointer((file, pointer): (&str, &str), place: Place) -> Result<(), Complaint> {
+fn check_pointer(file: &str, pointer: &str, place: Place) -> Result<(), Complaint> {
     if !pointer.is_empty() && !pointer.starts_with('/') {
         let message = format!(
             "the pointer {} does not begin with /",

@@ -22,7 +22,7 @@ pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
 
 /// Returns the goals that wait only until somebody has looked at them, and that the file has neither as goals nor commented out, with
 /// ids that are free in it and among those that are added.
-pub fn waiting(found: &Found, (file, text): (&Goals, &str), new: &[Proposal]) -> Vec<Proposal> {
+pub fn waiting(found: &Found, file: &Goals, text: &str, new: &[Proposal]) -> Vec<Proposal> {
     let taken = file.goals.iter().map(|goal| goal.id.clone());
     let mut ids = Ids::of(taken.chain(new.iter().map(|one| one.id.clone())));
     let all = found.lacking().filter(|one| one.waits_for_a_look());

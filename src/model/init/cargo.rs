@@ -349,7 +349,7 @@ impl Project<'_> {
                     "coverage-floor",
                     &format!("cargo tarpaulin{all}{features}{locked} {out}"),
                 )
-                .covers((own, wishes.coverage), &below("target/tarpaulin/lcov.info"))
+                .covers(own, wishes.coverage, &below("target/tarpaulin/lcov.info"))
                 .needs(
                     *look,
                     "cargo-tarpaulin",
@@ -365,7 +365,7 @@ impl Project<'_> {
                     "coverage-floor",
                     &format!("cargo llvm-cov --quiet{all}{features}{locked} {out}"),
                 )
-                .covers((own, wishes.coverage), &below("target/coverage.info"))
+                .covers(own, wishes.coverage, &below("target/coverage.info"))
                 .needs(
                     *look,
                     "cargo-llvm-cov",

@@ -108,11 +108,7 @@ fn steps_of(path: &str, document: &Value, found: &mut Found) -> Vec<Step> {
 }
 
 /// Makes goals of what CI runs; each takes the place of what was proposed and does the same.
-pub(super) fn propose(
-    look: &dyn Look,
-    (packages, tasks): (&[Package], &TaskFiles),
-    found: &mut Found,
-) {
+pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, found: &mut Found) {
     let mut goals: Vec<Proposal> = Vec::new();
     let mut choices: HashMap<String, usize> = HashMap::new();
     let files = files(look);
@@ -147,11 +143,11 @@ pub(super) fn propose(
                 })
                 .or_else(|| changes::made_before(check))
                 .or_else(|| lacks_folder(look, &step.folder))
-                .or_else(|| changes::files(look, &texts_of, (&step, check)))
+                .or_else(|| changes::files(look, &texts_of, &step, check))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => {
-                    let one = goal((look, tasks), packages, &step, &check);
+                    let one = goal(look, tasks, packages, &step, &check);
                     let known = step.choice.as_ref().and_then(|choice| choices.get(choice));
                     match (known, &step.choice) {
                         // Of several versions one is enough: the first that can run here.
@@ -178,7 +174,8 @@ pub(super) fn propose(
 }
 
 fn goal(
-    (look, tasks): (&dyn Look, &TaskFiles),
+    look: &dyn Look,
+    tasks: &TaskFiles,
     packages: &[Package],
     step: &Step,
     check: &str,
@@ -233,7 +230,7 @@ fn goal(
         None => known::steered(&step.env.known)
             .or_else(|| toolchain::lacking(look, step, &goal.check))
             .or_else(|| known::strange(look, &texts_of, &goal.check))
-            .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of)),
+            .or_else(|| waits_for_services(step, role, &goal.check, &texts_of)),
     };
     match why {
         Some(why) => goal.lacks(why),
@@ -251,11 +248,7 @@ fn first_line(script: &str) -> &str {
 }
 
 /// Says that a step may need what its job starts beside it, if it, or a task that it runs, does more than look at the files or build them.
-fn waits_for_services(
-    step: &Step,
-    (role, check): (Role, &str),
-    texts_of: TextsOf,
-) -> Option<String> {
+fn waits_for_services(step: &Step, role: Role, check: &str, texts_of: TextsOf) -> Option<String> {
     if !step.has_services {
         return None;
     }

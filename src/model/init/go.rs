@@ -42,7 +42,8 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
                 .needs(look, "gofmt", INSTALL),
             goal(Role::Coverage, "coverage-floor", COVERAGE)
                 .covers(
-                    (None, wishes.coverage),
+                    None,
+                    wishes.coverage,
                     r"{regex: 'total:\s+\(statements\)\s+([0-9.]+)%'}",
                 )
                 .same_as(&["-coverprofile", "go tool cover"]),

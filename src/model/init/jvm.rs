@@ -115,7 +115,7 @@ fn maven(look: &dyn Look, home: &str, wishes: &Wishes, found: &mut Found) {
         let words = format!("verify &&\n{}", JACOCO.replace("FOLDER", "site/jacoco"));
         found.proposals.push(
             goal(Role::Coverage, "coverage-floor", &words)
-                .covers((None, wishes.coverage), COVERED)
+                .covers(None, wishes.coverage, COVERED)
                 .same_as(&["jacoco:report", "jacoco:check"])
                 .seen_in(format!("{path}: jacoco-maven-plugin")),
         );
@@ -184,7 +184,7 @@ fn gradle(look: &dyn Look, home: &str, wishes: &Wishes, found: &mut Found) {
         );
         found.proposals.push(
             goal(Role::Coverage, "coverage-floor", &words)
-                .covers((None, wishes.coverage), COVERED)
+                .covers(None, wishes.coverage, COVERED)
                 .same_as(&["jacocoTestReport", "jacocoTestCoverageVerification"])
                 .seen_in(format!("{source}: jacoco")),
         );

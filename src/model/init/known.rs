@@ -64,12 +64,13 @@ pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option
     if let Some(command) = writers::hidden(check, texts_of) {
         return Some(unknown(&command));
     }
-    strange_in((look, texts_of), check, &Cell::new(MOST_TASKS))
+    strange_in(look, texts_of, check, &Cell::new(MOST_TASKS))
 }
 
 /// The same of the text of a task, from which so many others are followed.
 fn strange_in(
-    (look, texts_of): (&dyn Look, TextsOf),
+    look: &dyn Look,
+    texts_of: TextsOf,
     check: &str,
     left: &Cell<usize>,
 ) -> Option<String> {
@@ -247,7 +248,7 @@ impl Command<'_> {
         let strange = |text: &String| {
             let (look, texts_of, left) = (self.look, self.texts_of, self.left);
             match takes_one(left) {
-                true => strange_in((look, texts_of), text, left),
+                true => strange_in(look, texts_of, text, left),
                 false => Some(unknown(&one.typed())),
             }
         };
@@ -284,7 +285,7 @@ impl Command<'_> {
         let name = program.rsplit('/').next().unwrap_or(program);
         if program.contains(['$', '`']) {
             return match is_checker(name) {
-                true => self.knows_name(dir, (name, &words[1..]), does),
+                true => self.knows_name(dir, name, &words[1..], does),
                 false => Known::No,
             };
         }
@@ -293,7 +294,7 @@ impl Command<'_> {
             .any(|folder| program.strip_prefix(folder) == Some(name));
         match program.contains('/') && !is_of_system {
             true => self.knows_file(dir, words, does),
-            false => self.knows_name(dir, (name, &words[1..]), does),
+            false => self.knows_name(dir, name, &words[1..], does),
         }
     }
 
@@ -305,7 +306,7 @@ impl Command<'_> {
             return Known::No;
         };
         if check::is_pattern(&path) {
-            return self.knows_files(dir, (&path, words), does);
+            return self.knows_files(dir, &path, words, does);
         }
         let is_tracked = has(self.look, &path);
         let is_of_tools = OF_TOOLS
@@ -313,15 +314,15 @@ impl Command<'_> {
             .any(|folder| format!("/{path}").contains(&format!("/{folder}/")));
         let is_installed = is_of_tools || is_checker(name) && self.look.is_there(&path);
         match () {
-            () if !is_tracked && is_installed => self.knows_name(dir, (name, &words[1..]), does),
+            () if !is_tracked && is_installed => self.knows_name(dir, name, &words[1..], does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, &words[1..], does)),
-            () => self.knows_script_by_name(dir, program, (name, &words[1..])),
+            () => self.knows_script_by_name(dir, program, name, &words[1..]),
         }
     }
 
     /// The same of each file that a pattern stands for: `for t in tests/*.sh; do "$t"; done`.
-    fn knows_files(&self, dir: &str, (pattern, words): (&str, &[String]), does: Does) -> Known {
+    fn knows_files(&self, dir: &str, pattern: &str, words: &[String], does: Does) -> Known {
         let glob = globset::GlobBuilder::new(pattern)
             .literal_separator(true)
             .build();
@@ -346,12 +347,7 @@ impl Command<'_> {
     }
 
     /// The same of a script: it is to be called as one that checks, or told to look, and one of a shell is to run what is known.
-    fn knows_script_by_name(
-        &self,
-        dir: &str,
-        path: &str,
-        (name, rest): (&str, &[String]),
-    ) -> Known {
+    fn knows_script_by_name(&self, dir: &str, path: &str, name: &str, rest: &[String]) -> Known {
         let texts = (self.texts_of)(&Task::of_script(path, Some(dir)));
         let path = check::join(dir, path).unwrap_or_default();
         let run = texts.iter().map(|text| match rest.is_empty() {
@@ -367,7 +363,7 @@ impl Command<'_> {
     }
 
     /// The same of a program that is looked for by its name.
-    fn knows_name(&self, dir: &str, (name, rest): (&str, &[String]), does: Does) -> Known {
+    fn knows_name(&self, dir: &str, name: &str, rest: &[String], does: Does) -> Known {
         let is_one = |all: &[&str]| is_among(all, name);
         let mut interpreters = INTERPRETERS.iter();
         if let Some(found) = interpreters.find(|it| is_one(it.names)) {
@@ -435,7 +431,7 @@ impl Command<'_> {
             () if !is_there && !self.builds() => Known::Lacks(file.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, rest, does)),
             () if self.only_reads(&path, name) => Known::Yes,
-            () => self.knows_script_by_name(dir, file, (name, rest)),
+            () => self.knows_script_by_name(dir, file, name, rest),
         }
     }
 

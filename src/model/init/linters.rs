@@ -188,11 +188,7 @@ const MARKDOWN: [&str; 7] = [
 ];
 
 /// Proposes each linter that is set up here.
-pub(super) fn propose(
-    look: &dyn Look,
-    (packages, tasks): (&[Package], &TaskFiles),
-    found: &mut Found,
-) {
+pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, found: &mut Found) {
     for linter in LINTERS {
         if let Some(file) = first_of(look, "", linter.configs) {
             found.proposals.push(

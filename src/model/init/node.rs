@@ -292,16 +292,16 @@ pub(super) fn propose(
         if package.home.is_empty() && found.name.is_none() {
             found.name = super::text_at(&package.json, "/name").map(str::to_owned);
         }
-        scripts((&package, tasks), found);
+        scripts(&package, tasks, found);
         types(look, &package, found);
-        coverage::propose((look, tasks), &package, wishes, found);
+        coverage::propose(look, tasks, &package, wishes, found);
         packages.push(package);
     }
     packages
 }
 
 /// Proposes the scripts that tell something.
-fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
+fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
     let path = join(&package.home, "package.json");
     let mut seen: Vec<&str> = Vec::new();
     let mut proposed: Vec<(&str, &str)> = Vec::new();
@@ -312,7 +312,7 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
         // One that changes files is passed by for one that only looks.
         let chosen = given.find(|(name, text)| {
             seen.push(name);
-            match cannot_be_a_goal((package, tasks), name, text) {
+            match cannot_be_a_goal(package, tasks, name, text) {
                 Some(why) => {
                     found.leave_out(format!("{path}: scripts.{name}: {why}"));
                     false
@@ -321,11 +321,11 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
             }
         });
         let around = match (role, chosen) {
-            (Role::Test, Some(("test", _))) => waits((package, tasks), "test"),
+            (Role::Test, Some(("test", _))) => waits(package, tasks, "test"),
             (Role::Test, None) => Some(String::new()),
             _ => None,
         };
-        let alone = around.and_then(|why| Some((tests_alone((package, tasks))?, why)));
+        let alone = around.and_then(|why| Some((tests_alone(package, tasks)?, why)));
         if let Some(((name, _), why)) = &alone {
             seen.push(name);
             let why = why.trim_end_matches(known::FIRST).trim_end_matches(": ");
@@ -339,7 +339,7 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
         if text.contains("react-scripts test") {
             check = format!("CI=true {check}");
         }
-        let goal = calling(package, (role, id), (name, &check)).says(says);
+        let goal = calling(package, role, id, name, &check).says(says);
         found.proposals.push(held(tasks, goal));
         proposed.push((id, text));
     }
@@ -347,7 +347,7 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
     for (name, text) in given.into_iter().flatten() {
         let is_known = SCRIPTS.iter().any(|(_, _, _, all)| all.contains(&&**name));
         let text = text.as_str().unwrap_or_default();
-        let is_no_goal = cannot_be_a_goal((package, tasks), name, text).is_some();
+        let is_no_goal = cannot_be_a_goal(package, tasks, name, text).is_some();
         if is_known || !is_check(name) || is_no_goal || !is_word(name) {
             continue;
         }
@@ -358,16 +358,16 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
             continue;
         }
         let check = package.manager.script(name);
-        let goal = calling(package, (Role::Structure, &slug(name)), (name, &check));
+        let goal = calling(package, Role::Structure, &slug(name), name, &check);
         let says = format!("{} run {name} finds nothing", package.manager.name());
         found.proposals.push(held(tasks, goal.says(says)));
     }
-    left((package, tasks), &path, &seen, found);
+    left(package, tasks, &path, &seen, found);
 }
 
 /// Returns the script with the tests alone, of what `test` runs with more around it, where it can run at once: the one script that it
 /// calls, or the one that is called so.
-fn tests_alone<'p>((package, tasks): (&'p Package, &TaskFiles)) -> Option<(&'p str, &'p str)> {
+fn tests_alone<'p>(package: &'p Package, tasks: &TaskFiles) -> Option<(&'p str, &'p str)> {
     let all = package.json.get("scripts")?.as_object()?;
     let done = check::done(package.script("test")?);
     let is_plain = |task: &Task| {
@@ -387,20 +387,20 @@ fn tests_alone<'p>((package, tasks): (&'p Package, &TaskFiles)) -> Option<(&'p s
         let (name, text) = all.get_key_value(name)?;
         let text = text.as_str()?;
         let is_one = is_word(name)
-            && cannot_be_a_goal((package, tasks), name, text).is_none()
-            && waits((package, tasks), name).is_none();
+            && cannot_be_a_goal(package, tasks, name, text).is_none()
+            && waits(package, tasks, name).is_none();
         is_one.then_some((name.as_str(), text))
     })
 }
 
 /// Says why a goal that calls a script had better wait.
-fn waits((package, tasks): (&Package, &TaskFiles), name: &str) -> Option<String> {
+fn waits(package: &Package, tasks: &TaskFiles, name: &str) -> Option<String> {
     let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
     known::strange(tasks.look(), &texts_of, &package.manager.script(name))
 }
 
 /// Makes a goal that calls a script.
-fn calling(package: &Package, (role, id): (Role, &str), (name, check): (&str, &str)) -> Proposal {
+fn calling(package: &Package, role: Role, id: &str, name: &str, check: &str) -> Proposal {
     let same = [
         format!("npm run {name}"),
         package.manager.script(name),
@@ -426,7 +426,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Names the scripts that make no goal.
-fn left((package, tasks): (&Package, &TaskFiles), path: &str, seen: &[&str], found: &mut Found) {
+fn left(package: &Package, tasks: &TaskFiles, path: &str, seen: &[&str], found: &mut Found) {
     let scripts = package.json.get("scripts").and_then(Value::as_object);
     let scripts = scripts.into_iter().flatten();
     let mut rest: Vec<String> = Vec::new();
@@ -434,7 +434,7 @@ fn left((package, tasks): (&Package, &TaskFiles), path: &str, seen: &[&str], fou
         let known = SCRIPTS.iter();
         let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
         let shown = text::cut(name, SHOWN);
-        let why = cannot_be_a_goal((package, tasks), name, script.as_str().unwrap_or_default());
+        let why = cannot_be_a_goal(package, tasks, name, script.as_str().unwrap_or_default());
         match (known.next(), why) {
             (Some((_, id, _, _)), _) => {
                 found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
@@ -451,7 +451,8 @@ fn left((package, tasks): (&Package, &TaskFiles), path: &str, seen: &[&str], fou
 
 /// Says why a script tells nothing, or not without doing harm.
 fn cannot_be_a_goal(
-    (package, tasks): (&Package, &TaskFiles),
+    package: &Package,
+    tasks: &TaskFiles,
     name: &str,
     text: &str,
 ) -> Option<String> {

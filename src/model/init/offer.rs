@@ -239,7 +239,7 @@ impl Proposal {
     }
 
     /// Says which number it measures: coverage, with the project's own floor or else the wished one.
-    pub fn covers(mut self, (own, wished): (Option<f64>, f64), read: &str) -> Proposal {
+    pub fn covers(mut self, own: Option<f64>, wished: f64, read: &str) -> Proposal {
         let own = own.filter(|own| (1.0..=100.0).contains(own));
         let floor = own.unwrap_or(wished);
         self.description = format!(

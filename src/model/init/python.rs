@@ -486,7 +486,7 @@ impl<'a> Project<'a> {
         let command = format!("pytest -q{with} --cov-report=term{places}");
         let goal = self
             .runs((Role::Coverage, "coverage-floor"), &command, "pytest-cov")
-            .covers((self.floor(), wishes.coverage), OF_REPORT)
+            .covers(self.floor(), wishes.coverage, OF_REPORT)
             .seen_in("pytest-cov, coverage");
         // pytest-cov is no program; what it brings is.
         let is_by_hand = matches!(self.runner, Runner::Venv(_) | Runner::Path);

@@ -91,19 +91,14 @@ pub(super) const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 /// Proposes goals for Make, just and scripts.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     // What a target runs may be one of them, and its own name says more.
-    scripts((look, tasks), found);
+    scripts(look, tasks, found);
     if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
-        named(
-            (look, tasks),
-            ("make", "make --silent", file),
-            &rules,
-            found,
-        );
+        named(look, tasks, ("make", "make --silent", file), &rules, found);
     }
     if let Some((file, rules)) = tasks.read_by("just", "") {
         found.is_made_with("just", "");
-        named((look, tasks), ("just", "just", file), &rules, found);
+        named(look, tasks, ("just", "just", file), &rules, found);
         let shown = rules
             .with_arguments()
             .iter()
@@ -129,7 +124,8 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
 fn named(
-    (look, tasks): (&dyn Look, &TaskFiles),
+    look: &dyn Look,
+    tasks: &TaskFiles,
     called: (&str, &str, &str),
     rules: &Rules,
     found: &mut Found,
@@ -141,7 +137,7 @@ fn named(
     let is_conditional = |name: &str| under_condition.contains(&name.to_owned());
     let cannot = |name: &str| {
         let texts_of = |task: &Task| tasks.texts_of("", task);
-        let of_ruff = || ruff::why_left(look, "", (&rules.whole(name), &texts_of));
+        let of_ruff = || ruff::why_left(look, "", &rules.whole(name), &texts_of);
         cannot_be_a_goal(rules, name, &texts_of).or_else(of_ruff)
     };
     let mut used: HashSet<&str> = HashSet::new();
@@ -348,7 +344,7 @@ fn is_script(path: &str) -> bool {
 }
 
 /// Proposes each script that checks: `scripts/check-*.sh`.
-fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
+fn scripts(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
     let all: Vec<&String> = look.files().iter().filter(|path| is_script(path)).collect();
     if !all.is_empty() {
         found.kinds.push("scripts/check-*.sh".to_owned());
@@ -358,7 +354,7 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
         let body = look.read(path).unwrap_or_default();
         let run = called_plainly(&body);
         let tells_nothing = || tells_nothing(&run, &texts_of).map(str::to_owned);
-        if let Some(why) = writers::of_script((path, &run), &texts_of).or_else(tells_nothing) {
+        if let Some(why) = writers::of_script(path, &run, &texts_of).or_else(tells_nothing) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }

@@ -44,7 +44,7 @@ pub(super) fn sends(text: &str, texts_of: TextsOf) -> Option<String> {
 }
 
 /// Says why a script that checks makes no goal: it sends something away, or changes the machine. What files it changes may be its own.
-pub(super) fn of_script((path, body): (&str, &str), texts_of: TextsOf) -> Option<String> {
+pub(super) fn of_script(path: &str, body: &str, texts_of: TextsOf) -> Option<String> {
     let mut all = harms(body, texts_of, &mut Left::default()).into_iter();
     let harm = all.find(|harm| matches!(harm.does, Does::Sends | Does::Alters));
     let harm = harm.or_else(|| is_called_so(path).then(|| Harm::of(Does::Sends)));
@@ -234,7 +234,7 @@ fn does(one: &Done, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let is_named = is_named_so(program) || begins_so(words);
     let script = script_of(words).filter(|_| one.does != Does::Looks);
     let dir = one.dir.as_deref();
-    if let Some(harm) = script.and_then(|script| sent_by((script, dir), texts_of, left)) {
+    if let Some(harm) = script.and_then(|script| sent_by(script, dir, texts_of, left)) {
         return Some(harm);
     }
     match one.does {
@@ -363,11 +363,7 @@ fn script_of(words: &[String]) -> Option<&str> {
 
 /// Returns what a script of a shell sends away, or changes of the machine. What files it changes may be its own, so that they count
 /// for nothing.
-fn sent_by(
-    (script, dir): (&str, Option<&str>),
-    texts_of: TextsOf,
-    left: &mut Left,
-) -> Option<Harm> {
+fn sent_by(script: &str, dir: Option<&str>, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let mut texts = texts_of(&Task::of_script(script, dir));
     texts.retain(|text| left.takes(text));
     let mut all = texts.iter().flat_map(|text| harms(text, texts_of, left));

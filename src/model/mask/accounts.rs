@@ -39,7 +39,7 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     if text.contains('-') && text.contains(':') {
         for captures in OPTION.captures_iter(text.as_bytes()) {
-            let password = named((text, &captures), "password");
+            let password = named(text, &captures, "password");
             let (Some(whole), Some((value, password))) = (captures.get(0), password) else {
                 continue;
             };
@@ -57,7 +57,7 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
     }
     if text.contains('@') {
         for captures in AT_HOST.captures_iter(text.as_bytes()) {
-            let of = |name| named((text, &captures), name);
+            let of = |name| named(text, &captures, name);
             let (Some((name, _)), Some((value, password))) = (of("name"), of("password")) else {
                 continue;
             };

@@ -104,7 +104,7 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
             .map_or(from..text.len(), |found| found.range());
         let secret = ["key", "anywhere", "start", "old", "url", "bearer"]
             .iter()
-            .find_map(|name| named((text, &captures), name));
+            .find_map(|name| named(text, &captures, name));
         if let Some((value, secret)) = secret {
             let is_secret = match (captures.name("old"), captures.name("bearer")) {
                 (Some(_), _) => is_old_key(value),

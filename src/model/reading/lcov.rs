@@ -112,7 +112,7 @@ fn read(of: Of, report: &Report, files: &mut HashMap<String, Vec<Section>>) -> R
             }
         } else if let (Some((_, section)), Some((key, value))) = (&mut open, line.split_once(':')) {
             let number = index + 1;
-            take(of, section, (key, value)).ok_or_else(|| {
+            take(of, section, key, value).ok_or_else(|| {
                 format!(
                     "line {number} of {name} is no LCOV record: `{}`",
                     shown(line)
@@ -132,7 +132,7 @@ fn read(of: Of, report: &Report, files: &mut HashMap<String, Vec<Section>>) -> R
 }
 
 /// Takes one record; none if it is broken. Records that say nothing of what is counted are passed over.
-fn take(of: Of, section: &mut Section, (key, value): (&str, &str)) -> Option<()> {
+fn take(of: Of, section: &mut Section, key: &str, value: &str) -> Option<()> {
     match (of, key) {
         (Of::Lines, "LF") | (Of::Functions, "FNF") | (Of::Branches, "BRF") => {
             section.found = Some(value.parse().ok()?);

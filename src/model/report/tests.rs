@@ -31,7 +31,7 @@ fn snapshot(goals: Vec<Measurement>) -> Snapshot {
     )
 }
 
-fn record(cycle: u64, result: CycleResult, (before, after): (f64, f64)) -> Record {
+fn record(cycle: u64, result: CycleResult, before: f64, after: f64) -> Record {
     Record {
         format: FORMAT,
         cycle,
@@ -103,7 +103,7 @@ fn the_verdict_is_one_sentence_with_the_way_and_who_is_needed() {
             measured("b", second, None),
         ])
     };
-    let records = [record(1, CycleResult::Improved, (0.0, 100.0))];
+    let records = [record(1, CycleResult::Improved, 0.0, 100.0)];
     let of = |baseline: &Snapshot, newest: &Snapshot, needs: usize| {
         let material = Material {
             baseline: Some(baseline),
@@ -152,7 +152,7 @@ fn what_waits_for_a_person_is_named_with_the_way_on() {
     let records: Vec<Record> = (1..=3)
         .map(|cycle| Record {
             definition: Some(goals.goals[0].definition()),
-            ..record(cycle, CycleResult::Failed, (0.0, 0.0))
+            ..record(cycle, CycleResult::Failed, 0.0, 0.0)
         })
         .collect();
     let needs = Report::new(&Material {
@@ -212,7 +212,7 @@ fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that(
     let failed = |cycle, id: &str| Record {
         goal_id: Some(id.to_owned()),
         definition: goals.find(id).map(Goal::definition),
-        ..record(cycle, CycleResult::Failed, (0.0, 0.0))
+        ..record(cycle, CycleResult::Failed, 0.0, 0.0)
     };
     let records: Vec<Record> = (1..=3).map(|cycle| failed(cycle, "a")).collect();
     let at = |second, stop: Option<&str>| {
@@ -247,8 +247,8 @@ fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that(
 #[test]
 fn an_undone_change_leaves_the_score_where_it_was() {
     let records = [
-        record(1, CycleResult::Improved, (40.0, 60.0)),
-        record(2, CycleResult::Regressed, (60.0, 20.0)),
+        record(1, CycleResult::Improved, 40.0, 60.0),
+        record(2, CycleResult::Regressed, 60.0, 20.0),
     ];
     let curve = series::curve(&material(&records, &[]));
     let points: Vec<_> = curve
@@ -266,7 +266,7 @@ fn an_undone_change_leaves_the_score_where_it_was() {
 #[test]
 fn a_history_of_any_length_makes_a_report_of_bounded_size() {
     let records: Vec<Record> = (1..=5_000)
-        .map(|cycle| record(cycle, CycleResult::Improved, (0.0, 50.0)))
+        .map(|cycle| record(cycle, CycleResult::Improved, 0.0, 50.0))
         .collect();
     let goals = (0..400).map(|id| measured(&format!("goal-{id}"), CheckResult::Pass, Some(1.0)));
     let goals = snapshot(goals.collect());
@@ -309,7 +309,7 @@ fn of_too_many_goals_those_that_pass_are_left_out_and_counted() {
         measured(&format!("goal-{id}"), result, Some(1.0))
     });
     let newest = snapshot(goals.collect());
-    let records = [record(1, CycleResult::Improved, (0.0, 50.0))];
+    let records = [record(1, CycleResult::Improved, 0.0, 50.0)];
     let seen = [Seen {
         after: Some(newest.clone()),
         ..seen(records[0].clone())
@@ -330,7 +330,7 @@ fn of_too_many_goals_those_that_pass_are_left_out_and_counted() {
 fn words_of_others_are_clean_and_without_secrets() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let hostile = format!("\u{1b}[31mred\u{1b}[0m {secret} \u{202e}end");
-    let mut one = record(1, CycleResult::Failed, (0.0, 0.0));
+    let mut one = record(1, CycleResult::Failed, 0.0, 0.0);
     one.reason = Some(hostile.clone());
     one.notes = vec![hostile.clone()];
     one.goal_id = Some(hostile.clone());
@@ -363,13 +363,13 @@ fn words_of_others_are_clean_and_without_secrets() {
 
 #[test]
 fn cycles_of_the_same_number_are_told_apart() {
-    let twice = [1, 2, 1].map(|cycle| seen(record(cycle, CycleResult::Idle, (0.0, 0.0))));
+    let twice = [1, 2, 1].map(|cycle| seen(record(cycle, CycleResult::Idle, 0.0, 0.0)));
     assert_eq!(cycles::anchors(&twice), ["cycle-1", "cycle-2", "cycle-1-2"]);
 }
 
 #[test]
 fn what_is_used_is_told_by_session_and_by_agent_and_never_made_up() {
-    let mut records = [1, 2, 3].map(|cycle| record(cycle, CycleResult::Improved, (0.0, 0.0)));
+    let mut records = [1, 2, 3].map(|cycle| record(cycle, CycleResult::Improved, 0.0, 0.0));
     records[2].session = Some("s-2".to_owned());
     let spending = spending::of(&records);
     let rows: Vec<_> = spending

@@ -21,7 +21,7 @@ pub const KEPT: [&str; 7] = [
 ///
 /// It keeps to the session and the group it is started in and does not die with its parent: whoever supervises it asks the
 /// group to end, waits, and then ends it.
-pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<OsString> {
+pub fn bwrap_argv(rules: &[Rule], has_network: bool, is_root: bool) -> Vec<OsString> {
     let mut argv: Vec<OsString> = Vec::new();
     let mut add = |words: &[&str]| argv.extend(words.iter().map(Into::into));
     add(&["--unshare-pid", "--unshare-ipc"]);
@@ -138,7 +138,7 @@ mod tests {
         ];
         let started = ["sh", "-c", "--tmpfs /gone", "--tmpfs", "/gone"].map(OsString::from);
         let argv = |rules: &[Rule]| {
-            let argv = bwrap_argv(rules, (true, true));
+            let argv = bwrap_argv(rules, true, true);
             [&["bwrap".into()], &argv[..], &started[..]].concat()
         };
         let left = without_gone(argv(&rules), &|path| path.starts_with("/gone"));
@@ -158,14 +158,14 @@ mod tests {
             rule("/tmp/a", Access::Entry),
             rule("/tmp/s", Access::Masked),
         ];
-        assert!(!covers_what_may_go(&bwrap_argv(&listed, (true, false))));
+        assert!(!covers_what_may_go(&bwrap_argv(&listed, true, false)));
         for (path, access) in [
             ("/tmp/a/s", Access::Masked),
             ("/home/.screen", Access::Hidden),
             ("/home/s", Access::Masked),
         ] {
             let rules = [&listed[..], &[rule(path, access)]].concat();
-            assert!(covers_what_may_go(&bwrap_argv(&rules, (true, false))));
+            assert!(covers_what_may_go(&bwrap_argv(&rules, true, false)));
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
             rule("/r/.git/hooks", Access::Read),
             rule("/run/user", Access::Hidden),
         ];
-        let argv = bwrap_argv(&rules, (false, false));
+        let argv = bwrap_argv(&rules, false, false);
         let words: Vec<_> = argv.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(
             words.join(" "),
@@ -188,7 +188,8 @@ mod tests {
         );
         let all = bwrap_argv(
             &[rule("/", Access::Write), rule("/dev/kvm", Access::Write)],
-            (true, false),
+            true,
+            false,
         );
         let words: Vec<_> = all.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(
@@ -200,12 +201,12 @@ mod tests {
             rule("/tmp/a", Access::Entry),
             rule("/tmp/r", Access::Write),
         ];
-        let argv = bwrap_argv(&listed, (true, false));
+        let argv = bwrap_argv(&listed, true, false);
         let words: Vec<_> = argv.iter().map(|word| word.to_str().unwrap()).collect();
         assert!(words.join(" ").ends_with(
             "--tmpfs /tmp --ro-bind-try /tmp/a /tmp/a --bind /tmp/r /tmp/r --remount-ro /tmp --"
         ));
-        assert!(bwrap_argv(&[], (true, true)).contains(&"CAP_FOWNER".into()));
-        assert!(!bwrap_argv(&[], (true, true)).contains(&"--unshare-net".into()));
+        assert!(bwrap_argv(&[], true, true).contains(&"CAP_FOWNER".into()));
+        assert!(!bwrap_argv(&[], true, true).contains(&"--unshare-net".into()));
     }
 }

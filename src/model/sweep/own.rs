@@ -22,7 +22,8 @@ static PLACED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Reads what the command of this name printed. Lines of any other form, and findings in files that git does not track, are left out.
 pub fn read_own(
-    (name, command): (&str, &OwnCommand),
+    name: &str,
+    command: &OwnCommand,
     output: &str,
     root: &str,
     is_tracked: &dyn Fn(&str) -> bool,
@@ -38,7 +39,7 @@ pub fn read_own(
     };
     for line in output.lines() {
         if let Ok(Value::Object(map)) = serde_json::from_str(line) {
-            batch.items.extend(item(&map, (name, command)));
+            batch.items.extend(item(&map, name, command));
         } else if let Some(finding) = placed(line, root).filter(|finding| is_tracked(&finding.file))
         {
             batch.findings.push(finding);
@@ -58,7 +59,7 @@ fn placed(line: &str, root: &str) -> Option<Finding> {
 }
 
 /// Reads an item; what it does not say is as the `sweep:` entry says it. None without a title.
-fn item(map: &Map<String, Value>, (name, command): (&str, &OwnCommand)) -> Option<NewItem> {
+fn item(map: &Map<String, Value>, name: &str, command: &OwnCommand) -> Option<NewItem> {
     let words = |key: &str| map.get(key).and_then(Value::as_str);
     let line = |key: &str| {
         let text = text::cut(&text::clean_line(words(key)?), LONGEST_TITLE);
@@ -105,12 +106,9 @@ mod tests {
                       {\"title\": \"Mend it\", \"severity\": \"high\", \"evidence\": \"e\"}\n\
                       {\"title\": \"Tidy\", \"type\": \"docs\"}\n\
                       {\"title\": \" \"}\n{\"text\": 1}\n[1]\n";
-        let batch = read_own(
-            ("find.sh", &command()),
-            output,
-            "/home/me/project",
-            &|path| ["a.sh", "b c.sh"].contains(&path),
-        );
+        let batch = read_own("find.sh", &command(), output, "/home/me/project", &|path| {
+            ["a.sh", "b c.sh"].contains(&path)
+        });
         let shown: Vec<_> = batch
             .findings
             .iter()

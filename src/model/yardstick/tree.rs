@@ -33,7 +33,7 @@ pub struct Tree<'t> {
 impl Tree<'_> {
     /// Returns the files that a pattern stands for, as a shell would take it; not more than are looked into.
     pub fn matching(&self, pattern: &str) -> Vec<String> {
-        matching(pattern, (self.files_in, self.folders_in), MOST_SCRIPTS)
+        matching(pattern, self.files_in, self.folders_in, MOST_SCRIPTS)
     }
 
     /// Returns the files that a runner looks through for tests, as far as that goes: those of so many folders, the upper ones first.
@@ -79,7 +79,8 @@ impl Tree<'_> {
 /// Returns the files that a pattern stands for, as a shell would take it: at most so many, of at most so many folders.
 pub fn matching(
     pattern: &str,
-    (files_in, folders_in): (Names<'_>, Names<'_>),
+    files_in: Names<'_>,
+    folders_in: Names<'_>,
     most: usize,
 ) -> Vec<String> {
     let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -72,7 +72,7 @@ impl Stage {
         let is_told = self.is_about(id) || self.is_moved();
         let reason = self.record.why().filter(|_| is_told);
         let measured = [self.mark(), Cell::plain(self.value())];
-        super::row((&self.record, taken_back), measured, reason.as_deref())
+        super::row(&self.record, taken_back, measured, reason.as_deref())
     }
 
     fn mark(&self) -> Cell {

@@ -56,7 +56,7 @@ impl Page<'_> {
             };
             page.push_str(&whole(what, failed, width));
         }
-        page.push_str(&papers((None, self.log), self.patch, width));
+        page.push_str(&papers(None, self.log, self.patch, width));
         page
     }
 

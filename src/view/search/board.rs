@@ -94,7 +94,7 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
     let rows = |made: &dyn Fn(&Row) -> String| -> Vec<Vec<Cell>> {
         let cells = shown
             .iter()
-            .map(|row| cells(overview, row, (&digits, made(row))));
+            .map(|row| cells(overview, row, &digits, made(row)));
         std::iter::once(titles.clone()).chain(cells).collect()
     };
     let long = rows(&|row| row.made());
@@ -126,7 +126,7 @@ fn made_shortly(row: &Row) -> String {
     }
 }
 
-fn cells(overview: &Overview, row: &Row, (digits, made): (&Digits, String)) -> Vec<Cell> {
+fn cells(overview: &Overview, row: &Row, digits: &Digits, made: String) -> Vec<Cell> {
     let (style, more) = match (row.best, row.pruned) {
         (true, _) => (STRONG, ", best"),
         (false, true) => (FAINT, ", pruned"),

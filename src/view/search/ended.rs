@@ -15,7 +15,7 @@ const REASON: usize = 300;
 const BARS: usize = 60;
 
 /// Returns the final report of a session that ended for this reason.
-pub fn page(overview: &Overview, (reason, exit_code): (&str, u8), width: Option<usize>) -> String {
+pub fn page(overview: &Overview, reason: &str, exit_code: u8, width: Option<usize>) -> String {
     let mut page = String::new();
     let mut line = |name: &str, value: String| {
         let lines = hanging(&format!("{name:<NAMES$}{value}"), NAMES, width);

@@ -60,7 +60,7 @@ pub fn html(material: &Material<'_>) -> String {
     let digits = overview.digits();
     let words = curve_words(overview, &digits);
     let range = range(&overview.curve, overview.direction);
-    let drawn = report::svg("scores", ("Score of each attempt", &words), |room| {
+    let drawn = report::svg("scores", "Score of each attempt", &words, |room| {
         chart::of_attempts(overview, range, &digits, room)
     });
     let nodes = tree(overview, &digits);

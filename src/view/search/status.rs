@@ -25,7 +25,8 @@ pub struct Running {
 /// Returns where a search stands; `running` if a session is at work on it, `cut_short` if an `apply` was killed half way.
 pub fn page(
     overview: &Overview,
-    (running, cut_short): (Option<&Running>, bool),
+    running: Option<&Running>,
+    cut_short: bool,
     width: Option<usize>,
 ) -> String {
     let digits = overview.digits();

@@ -135,12 +135,9 @@ limits     2 of 2 attempts
            $0.31 of $2.00
 cost       1,200 tokens, $0.31
 ";
-    assert_eq!(
-        plain(&status::page(&overview, (None, false), None)),
-        expected
-    );
+    assert_eq!(plain(&status::page(&overview, None, false, None)), expected);
     overview.limits[1].used = Some(7.0);
-    let exploring = plain(&status::page(&overview, (None, false), None));
+    let exploring = plain(&status::page(&overview, None, false, None));
     assert!(
         exploring.contains("7 without a new best, exploring after the first 3\n"),
         "{exploring}"
@@ -148,7 +145,7 @@ cost       1,200 tokens, $0.31
     overview.ended = None;
     overview.ended_words = None;
     overview.can_go_on = true;
-    let stopped = plain(&status::page(&overview, (None, false), None));
+    let stopped = plain(&status::page(&overview, None, false, None));
     assert!(
         stopped.contains("`evolve search resume` goes on"),
         "{stopped}"
@@ -157,7 +154,7 @@ cost       1,200 tokens, $0.31
         pid: 7,
         since: "2026-02-11T21:00:00Z".to_owned(),
     };
-    let running = plain(&status::page(&overview, (Some(&running), false), None));
+    let running = plain(&status::page(&overview, Some(&running), false, None));
     assert!(running.contains("at work, process 7"), "{running}");
     assert!(running.contains("under way  an agent"), "{running}");
 }
@@ -165,7 +162,7 @@ cost       1,200 tokens, $0.31
 #[test]
 fn the_final_report_names_winner_way_ending_attempts_cost_and_what_to_do() {
     let mut overview = samples::overview();
-    let page = plain(&ended::page(&overview, ("all attempts are done", 0), None));
+    let page = plain(&ended::page(&overview, "all attempts are done", 0, None));
     let expected = "\
 ended      all attempts are done
 winner     attempt 1: 2.5, +0.5 (+25.0 %), the baseline 2; mutation of the baseline
@@ -183,7 +180,7 @@ next       `evolve search diff 1` shows what it changes
     overview.ended = None;
     overview.can_go_on = true;
     overview.way = vec![0];
-    let page = plain(&ended::page(&overview, ("KILL", 130), None));
+    let page = plain(&ended::page(&overview, "KILL", 130, None));
     assert!(
         page.contains("winner     none: nothing is better than the baseline, 2\n"),
         "{page}"
@@ -204,7 +201,7 @@ fn the_final_report_says_that_nothing_was_tried_where_the_agent_failed_each_time
         row.reason = Some("ended with exit 1: no key".to_owned());
     }
     overview.failed_log = Some(".git/evolve/search/1/2/2-agent.log".to_owned());
-    let told = |overview: &Overview| plain(&ended::page(overview, ("plateau", 0), None));
+    let told = |overview: &Overview| plain(&ended::page(overview, "plateau", 0, None));
     let page = told(&overview);
     let agent = "agent      failed each time, so nothing was tried; the last time: ended with exit 1: no key; log: .git/evolve/search/1/2/2-agent.log\n";
     assert!(page.contains(agent), "{page}");
@@ -336,8 +333,8 @@ fn nothing_of_a_search_without_a_score_goes_wrong() {
         },
         Some(40),
     );
-    status::page(&overview, (None, false), None);
-    ended::page(&overview, ("stopped", 0), None);
+    status::page(&overview, None, false, None);
+    ended::page(&overview, "stopped", 0, None);
     let page = page::html(&page::Material {
         name: "calc",
         overview: &overview,

@@ -123,7 +123,7 @@ impl Seen {
     }
 
     fn lost(&self, ids: &[u64]) -> Option<Error> {
-        lost::of(&self.repo, (&self.store, &self.lineage), ids)
+        lost::of(&self.repo, &self.store, &self.lineage, ids)
     }
 
     fn patch(&self, from: u64, to: u64, most: usize) -> Result<Patch> {

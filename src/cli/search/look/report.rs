@@ -35,8 +35,8 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
     });
     let own = || Place::Own(seen.repo.private.join(FILE));
     let place =
-        named((global, &seen.repo), options.out.as_deref(), options.open)?.unwrap_or_else(own);
-    deliver(global, (&page, ""), &place, options.open)?;
+        named(global, &seen.repo, options.out.as_deref(), options.open)?.unwrap_or_else(own);
+    deliver(global, &page, "", &place, options.open)?;
     Ok(0)
 }
 

@@ -52,7 +52,7 @@ pub fn open(shared: &Arc<Shared>, number: u32, socket: UnixStream) {
 fn serve(shared: &Shared, number: u32, socket: &Arc<UnixStream>) {
     let mut inbox = Vec::new();
     while let Ok((request, files)) = receive(socket, &mut inbox) {
-        run(shared, (number, socket), &request, files);
+        run(shared, number, socket, &request, files);
     }
     shared.lock().close(number);
 }
@@ -90,7 +90,8 @@ fn receive(socket: &UnixStream, inbox: &mut Vec<u8>) -> io::Result<(Request, Vec
 /// Runs one job, until its program has ended, or until nothing more is to be done here.
 fn run(
     shared: &Shared,
-    (lane, socket): (u32, &Arc<UnixStream>),
+    lane: u32,
+    socket: &Arc<UnixStream>,
     request: &Request,
     files: Vec<OwnedFd>,
 ) {

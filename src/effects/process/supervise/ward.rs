@@ -109,7 +109,7 @@ impl Ward {
         match self.course {
             Course::Running if Instant::now() >= self.started.time.1 => self.ask_to_end(GRACE),
             Course::Left { until } if Instant::now() >= until => self.begin_sweep(),
-            Course::Ending { until, quiet } => self.wait_for_group(common, (until, quiet)),
+            Course::Ending { until, quiet } => self.wait_for_group(common, until, quiet),
             Course::Running
             | Course::Left { .. }
             | Course::Sweeping { .. }
@@ -194,7 +194,7 @@ impl Ward {
 
     /// Gives everybody in the group their time: a shell in front of the program goes at once, and the program's own end would
     /// be cut off with it.
-    fn wait_for_group(&mut self, common: &mut Common, (until, quiet): (Instant, u32)) {
+    fn wait_for_group(&mut self, common: &mut Common, until: Instant, quiet: u32) {
         let has_ended = self.has_ended();
         let orphans = common.orphans();
         let is_empty = has_ended && !tree::has_group_member(self.started.leader, &orphans.pids);

@@ -179,8 +179,7 @@ impl Workspace<'_> {
         quarantine: &mut Quarantine,
     ) -> Result<Restored> {
         let folders = keep::folders(&self.repo.own_places());
-        let places = (&folders[..], quarantine);
         let kept = &start.kept;
-        kept.put_back_built(&self.repo.root, file.as_bytes(), places)
+        kept.put_back_built(&self.repo.root, file.as_bytes(), &folders, quarantine)
     }
 }

@@ -69,7 +69,8 @@ impl Workspace<'_> {
         let mut moves = Moves {
             repo: self.repo,
             start,
-            refs: (&before, &now),
+            before: &before,
+            now: &now,
             whose: start.whose(),
             work: Vec::new(),
         };
@@ -78,17 +79,18 @@ impl Workspace<'_> {
         }
         moves.work = self.new_work(start, tip, &before)?;
         let (mut names, mut named) = (BTreeSet::new(), BTreeSet::new());
-        let others = |words| compared::others(words, moves.refs, &start.branch);
+        let others = |words| compared::others(words, moves.before, moves.now, &start.branch);
         let (mut held_to, mut maybe) = (others(&compared.sure), others(&compared.other));
         let sure = held_to.len();
         held_to.extend(others(&compared.leaned_on));
         if compared.is_dynamic {
             let names_object = |word: &str| self.names_object(word);
-            let (branch, refs) = (start.branch.as_str(), moves.refs);
             held_to.extend(compared::any_others(
                 moves.moved(),
-                refs,
-                (branch, &names_object),
+                moves.before,
+                moves.now,
+                &start.branch,
+                &names_object,
             ));
         }
         let mut seen = BTreeSet::new();
@@ -134,7 +136,7 @@ impl Workspace<'_> {
         );
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut way = Way::new(self.repo, &moves.whose, &mut quarantine);
-        let put_back = refs::put_back_these(&mut way, moves.refs, &names)?;
+        let put_back = refs::put_back_these(&mut way, moves.before, moves.now, &names)?;
         held.notes.extend(put_back);
         held.notes.extend(quarantine.notes());
         if !named.is_empty() {
@@ -200,8 +202,9 @@ impl Workspace<'_> {
 struct Moves<'a> {
     repo: &'a Repo,
     start: &'a Start,
-    /// Before the agent, and now.
-    refs: (&'a Refs, &'a Refs),
+    /// Before the agent.
+    before: &'a Refs,
+    now: &'a Refs,
     whose: Whose,
     /// The agent's newest commits.
     work: Vec<String>,
@@ -210,12 +213,12 @@ struct Moves<'a> {
 impl Moves<'_> {
     fn is_moved(&self, name: &str) -> bool {
         let is_own = name == self.start.branch || name.starts_with(OWN);
-        !is_own && self.refs.0.get(name) != self.refs.1.get(name)
+        !is_own && self.before.get(name) != self.now.get(name)
     }
 
     /// Returns the names of all refs that were moved, made or removed.
     fn moved(&self) -> impl Iterator<Item = &String> {
-        let (before, now) = self.refs;
+        let (before, now) = (self.before, self.now);
         let of_now = now.keys().filter(|name| !before.contains_key(*name));
         before
             .keys()
@@ -235,7 +238,7 @@ impl Moves<'_> {
         let fetches = when == When::Measured && self.start.compared.fetches;
         let mut counting = Vec::new();
         for name in names.iter().filter(|name| self.is_moved(name)) {
-            let is = self.refs.1.get(name);
+            let is = self.now.get(name);
             let was_fetched =
                 |is: &&String| compared::is_of_remote(name) && self.was_fetched(name, is);
             let is = is.filter(|_| fetches).filter(was_fetched);
@@ -260,7 +263,7 @@ impl Moves<'_> {
     /// Says whether somebody else moved a branch to where it is, or to where it was in between: their commits are not taken back,
     /// whatever the agent added. One that is checked out elsewhere is not pulled away from there.
     fn is_theirs(&self, name: &str) -> Result<bool> {
-        let (before, now) = self.refs;
+        let (before, now) = (self.before, self.now);
         if !now.contains_key(name) || self.repo.is_slot || !is_branch(name) {
             return Ok(false);
         }
@@ -278,7 +281,7 @@ impl Moves<'_> {
 
     /// Returns where a fetch put a tracking ref, if one did and there is nothing of the agent's.
     fn fetched(&self, name: &str) -> Result<Option<String>> {
-        let (before, now) = self.refs;
+        let (before, now) = (self.before, self.now);
         let may_be =
             before.contains_key(name) && !self.repo.is_slot && compared::is_of_remote(name);
         let Some(is) = now.get(name).filter(|_| may_be) else {
@@ -295,7 +298,7 @@ impl Moves<'_> {
 
     /// Returns what became of each ref that was moved, made or removed, but for these.
     fn told(&self, known: &BTreeSet<String>) -> impl Iterator<Item = String> {
-        let (before, now) = self.refs;
+        let (before, now) = (self.before, self.now);
         let moved = self.moved().filter(|name| !known.contains(*name));
         moved.map(|name| {
             let what = match (before.contains_key(name), now.contains_key(name)) {

@@ -80,7 +80,7 @@ impl Workspace<'_> {
         for path in ignored_in(&self.repo.git, &places)? {
             match path.strip_suffix(b"/") {
                 Some(folder) => folders.push_back(folder.to_vec()),
-                None => self.note_if(protection, path, (&mut found, &mut bounds)),
+                None => self.note_if(protection, path, &mut found, &mut bounds),
             }
         }
         while let Some(folder) = folders.pop_front() {
@@ -105,7 +105,7 @@ impl Workspace<'_> {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && name != ".git" => folders.push_back(path),
                     Ok(kind) if kind.is_file() || kind.is_symlink() => {
-                        self.note_if(protection, path, (&mut found, &mut bounds));
+                        self.note_if(protection, path, &mut found, &mut bounds);
                     }
                     Ok(_) | Err(_) => {}
                 }
@@ -118,7 +118,8 @@ impl Workspace<'_> {
         &self,
         protection: &Protection,
         path: Vec<u8>,
-        (found, bounds): (&mut Protected, &mut Bounds),
+        found: &mut Protected,
+        bounds: &mut Bounds,
     ) {
         let below = Path::new(OsStr::from_bytes(&path));
         if !protection.is_match(below) || is_own(&path) {

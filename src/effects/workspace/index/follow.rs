@@ -19,7 +19,8 @@ impl Workspace<'_> {
     /// What a filter of the user's makes of a file is no matter: the ids are compared. So is a file that was changed meanwhile.
     pub(in crate::effects::workspace) fn follow_ledger(
         &self,
-        (git, file): (&Git, &Path),
+        git: &Git,
+        file: &Path,
         wanted: &[(String, Entry)],
     ) -> Result<bool> {
         let paths = wanted.iter().map(|(path, _)| path.as_bytes().to_vec());
@@ -34,7 +35,7 @@ impl Workspace<'_> {
             "--stdin",
         ];
         match git.run_with(&arguments, &paths) {
-            Ok(_) => has_in_index((git, file), wanted),
+            Ok(_) => has_in_index(git, file, wanted),
             // Of what the machine denies the longer way may still make something: a file that cannot be read is made anew. What
             // ended this ends that.
             Err(_) => Ok(false),
@@ -43,7 +44,7 @@ impl Workspace<'_> {
 }
 
 /// Says whether the index has just these entries where the ledger lies.
-fn has_in_index((git, file): (&Git, &Path), wanted: &[(String, Entry)]) -> Result<bool> {
+fn has_in_index(git: &Git, file: &Path, wanted: &[(String, Entry)]) -> Result<bool> {
     let indexed = match indexed_in(file, &PLACES) {
         Some(indexed) => indexed,
         None => listed_below(git)?,

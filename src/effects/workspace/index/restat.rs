@@ -106,14 +106,13 @@ impl Workspace<'_> {
         };
         let is_mended = !notes.is_empty();
         let (known, _) = start.guarded.folders(&self.repo.own_places());
-        let places = (start, &known);
         let (mut doubtful, mut opened) = (Vec::new(), Vec::new());
         let mut untouched = Untouched::default();
         let entries: Vec<_> = listed
             .split(|byte| *byte == 0)
             .filter_map(Entry::of)
             .collect();
-        for (entry, is_new) in entries.iter().zip(self.are_new(places, &entries)?) {
+        for (entry, is_new) in entries.iter().zip(self.are_new(start, &known, &entries)?) {
             if !is_new {
                 untouched.add(entry.path);
                 continue;
@@ -134,7 +133,7 @@ impl Workspace<'_> {
             // What is found the same now is not noted as such: by the attributes of before the agent it may be another.
         }
         let mut done = Done::default();
-        done.note("", &Folders::default(), (opened, Vec::new()));
+        done.note("", &Folders::default(), opened, Vec::new());
         notes.extend(done.notes());
         Ok(Distrusted {
             is_mended,
@@ -168,15 +167,11 @@ impl Workspace<'_> {
 
     /// Says of each of these whether its file was touched since its content was last compared, or is another one. In a large tree
     /// that takes its time: one half is looked at beside the other.
-    fn are_new(
-        &self,
-        (start, known): (&Start, &Folders),
-        entries: &[Entry<'_>],
-    ) -> Result<Vec<bool>> {
+    fn are_new(&self, start: &Start, known: &Folders, entries: &[Entry<'_>]) -> Result<Vec<bool>> {
         let root = &self.repo.root;
         let look = |entries: &[Entry<'_>]| -> Vec<bool> {
             let mut near = Near::below(root);
-            let mut is_fresh = fresh((start, known), root);
+            let mut is_fresh = fresh(start, known, root);
             let is_new = |entry: &Entry<'_>| {
                 let seen = near.look(entry.path);
                 seen.is_some_and(|seen| match entry.is_merged_file() {
@@ -199,7 +194,8 @@ impl Workspace<'_> {
 /// Returns what says of one file after the other, in the order of the index, whether it was touched since the start, or is another
 /// one than lay there. After a crash that is told by the folders as they are `known`: a file that is moved by itself is dated anew.
 pub(in crate::effects::workspace) fn fresh(
-    (start, known): (&Start, &Folders),
+    start: &Start,
+    known: &Folders,
     root: &Path,
 ) -> impl FnMut(&[u8], Seen) -> bool {
     let mut is_there = start.whereabouts.as_ref().map(|all| all.in_turn());

@@ -83,7 +83,7 @@ pub fn rescue(repo: &Repo, content: &[Difference], quarantine: &mut Quarantine) 
                     true => folders.push(path),
                     false => {
                         let below = path.strip_prefix(all).unwrap_or(&path);
-                        keep_unknown(repo, (all, below), quarantine)?;
+                        keep_unknown(repo, all, below, quarantine)?;
                     }
                 }
             }
@@ -104,7 +104,8 @@ pub fn rescue(repo: &Repo, content: &[Difference], quarantine: &mut Quarantine) 
 /// Moves a file to the quarantine that is in no object of git.
 fn keep_unknown(
     repo: &Repo,
-    (folder, below): (&Path, &Path),
+    folder: &Path,
+    below: &Path,
     quarantine: &mut Quarantine,
 ) -> Result<()> {
     let is_known = match raw_id(&folder.join(below)) {
@@ -245,7 +246,7 @@ impl<'a> Placing<'a> {
         if !converted.is_empty() {
             let git = self.make_index("index-was", |one| one.old.as_ref())?;
             // Of what it cannot write nothing is known then.
-            may_refuse(self.check_out((&git, WAS), &converted))?;
+            may_refuse(self.check_out(&git, WAS, &converted))?;
         }
         let wanted = self.content.iter().filter(|one| one.new.is_some());
         let wanted: Vec<Vec<u8>> = wanted.map(|one| one.path.clone()).collect();
@@ -255,7 +256,7 @@ impl<'a> Placing<'a> {
             if self.content.iter().any(|one| is_attributes(&one.path)) {
                 git = git.with("GIT_ATTR_SOURCE", Path::new(to));
             }
-            self.check_out((&git, READY), &wanted)?;
+            self.check_out(&git, READY, &wanted)?;
         }
         for (name, paths) in [(WAS, converted), (READY, wanted)] {
             for path in paths {
@@ -266,7 +267,7 @@ impl<'a> Placing<'a> {
         Ok(())
     }
 
-    fn check_out(&self, (git, name): (&Git, &str), paths: &[Vec<u8>]) -> Result<()> {
+    fn check_out(&self, git: &Git, name: &str, paths: &[Vec<u8>]) -> Result<()> {
         let mut prefix = OsStr::new("--prefix=").to_owned();
         prefix.push(self.in_folder(name, b""));
         let arguments = ["checkout-index", "-z", "--stdin"].map(OsStr::new);
@@ -306,7 +307,7 @@ impl<'a> Placing<'a> {
             }
         }
         for (one, ours) in displaced {
-            match self.judge((one, ours), quarantine) {
+            match self.judge(one, ours, quarantine) {
                 Ok(true) => {}
                 Ok(false) => theirs.push(one.path.clone()),
                 Err(error) => drop(failure.get_or_insert(error)),
@@ -331,7 +332,8 @@ impl<'a> Placing<'a> {
     /// Settles what stood at a path; says whether it was nobody's own.
     fn judge(
         &self,
-        (one, ours): (&Difference, Option<Identity>),
+        one: &Difference,
+        ours: Option<Identity>,
         quarantine: &mut Quarantine,
     ) -> Result<bool> {
         let (folder, stood) = self.stood(one);

@@ -40,7 +40,7 @@ impl Workspace<'_> {
         listed: Option<Vec<u8>>,
     ) -> Result<Vec<String>> {
         let listed = listed.map_or_else(|| self.repo.git.run(&LISTING), Ok)?;
-        let touched = self.touched(start, (untouched, &listed));
+        let touched = self.touched(start, untouched, &listed);
         if touched.is_empty() {
             return Ok(Vec::new());
         }
@@ -77,11 +77,11 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
-    fn touched(&self, start: &Start, (untouched, listed): (&Untouched, &[u8])) -> Vec<Touched> {
+    fn touched(&self, start: &Start, untouched: &Untouched, listed: &[u8]) -> Vec<Touched> {
         let mut is_untouched = untouched.in_turn();
         let mut near = Near::below(&self.repo.root);
         let (known, _) = start.guarded.folders(&self.repo.own_places());
-        let mut is_fresh = restat::fresh((start, &known), &self.repo.root);
+        let mut is_fresh = restat::fresh(start, &known, &self.repo.root);
         let mut is_new = |path: &[u8]| {
             !is_untouched(path)
                 && near

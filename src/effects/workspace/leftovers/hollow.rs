@@ -19,7 +19,8 @@ impl Workspace<'_> {
         &self,
         start: &Start,
         seen: Vec<PathBuf>,
-        (left, tip): (&[Vec<u8>], &str),
+        left: &[Vec<u8>],
+        tip: &str,
     ) -> Result<Option<String>> {
         let (known, _) = start.guarded.folders(&self.repo.own_places());
         if !self.repo.is_slot && !known.has(Path::new("")) {

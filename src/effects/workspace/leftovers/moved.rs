@@ -29,7 +29,7 @@ impl Workspace<'_> {
         }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut said = Vec::new();
-        for (place, home) in self.find(start, (tip, left), &astray)? {
+        for (place, home) in self.find(start, tip, left, &astray)? {
             said.push(format!("{} (as {})", text::path(&home), text::path(&place)));
             if keep::is_free(&self.repo.root, &home) {
                 self.move_home(&place, &home)?;
@@ -51,7 +51,8 @@ impl Workspace<'_> {
     fn find(
         &self,
         start: &Start,
-        (tip, left): (&str, &Left),
+        tip: &str,
+        left: &Left,
         astray: &BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let differences = self

@@ -92,7 +92,8 @@ impl Workspace<'_> {
         };
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         notes.extend(displace(
-            (self.repo, &whose),
+            self.repo,
+            &whose,
             &names,
             &taken,
             &mut quarantine,

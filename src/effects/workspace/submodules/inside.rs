@@ -143,7 +143,8 @@ impl Workspace<'_> {
     pub(in crate::effects::workspace) fn unstage_users(
         &self,
         start: &Start,
-        (path, git): (&[u8], &Git),
+        path: &[u8],
+        git: &Git,
         commit: &str,
     ) -> Result<()> {
         let added = may_refuse(git.run(&[&ADDED[..], &[commit]].concat()))?.unwrap_or_default();
@@ -174,7 +175,7 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path).filter(|_| is_looked_at) else {
                 continue;
             };
-            self.unstage_users(start, (&path, &git), "HEAD")?;
+            self.unstage_users(start, &path, &git, "HEAD")?;
             let Some(mut found) = may_refuse(status::read_inside(&git, false))? else {
                 continue;
             };

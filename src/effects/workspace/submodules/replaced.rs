@@ -186,7 +186,7 @@ impl Workspace<'_> {
             let places = known.map(Module::git_dir).into_iter().chain(there);
             let mut commits = places.filter_map(|place| files_of(&place, &id));
             let holds = match commits.next() {
-                Some(files) => self.holds(start, (&path, &folder), &files)?,
+                Some(files) => self.holds(start, &path, &folder, &files)?,
                 None => false,
             };
             if !holds {
@@ -203,7 +203,8 @@ impl Workspace<'_> {
     fn holds(
         &self,
         start: &Start,
-        (path, folder): (&[u8], &Path),
+        path: &[u8],
+        folder: &Path,
         files: &[(Vec<u8>, Entry)],
     ) -> Result<bool> {
         let mut listed = BTreeSet::new();

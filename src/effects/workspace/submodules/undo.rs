@@ -66,6 +66,15 @@ fn brought(git: &Git, was: Option<String>) -> Result<Vec<u8>> {
     }
 }
 
+/// What the agent did to a submodule, beside its commits.
+#[derive(Clone, Copy)]
+struct Met {
+    /// Its `.git` was not as before the agent, and was put back.
+    is_back: bool,
+    /// The cycle brings another commit of it, or its `.git` was put back.
+    is_changed: bool,
+}
+
 impl Workspace<'_> {
     /// Makes submodules what they were at the start: HEAD, branches and files, those within others too. `content` is what the
     /// undo changes in this repository. Says what was done.
@@ -102,8 +111,11 @@ impl Workspace<'_> {
             match pairs.get(&module.git_dir()) {
                 Some(pair) => {
                     let is_changed = is_back || !of_path(content, &path).is_empty();
-                    let one = (&path[..], pair, (is_back, is_changed));
-                    let found = self.undo_submodule(start, one, quarantine)?;
+                    let met = Met {
+                        is_back,
+                        is_changed,
+                    };
+                    let found = self.undo_submodule(start, &path, pair, met, quarantine)?;
                     let name = exact::shown(name);
                     notes.extend(found.into_iter().map(|note| format!("{name}: {note}")));
                 }
@@ -137,7 +149,9 @@ impl Workspace<'_> {
     fn undo_submodule(
         &self,
         start: &Start,
-        (path, pair, (is_back, is_changed)): (&[u8], &Pair, (bool, bool)),
+        path: &[u8],
+        pair: &Pair,
+        met: Met,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         let root = &self.repo.root;
@@ -154,15 +168,16 @@ impl Workspace<'_> {
         };
         let mut follow = |commit: &str| {
             self.clear_edited(path, &git, quarantine)?;
-            self.unstage_users(start, (path, &git), commit)?;
+            self.unstage_users(start, path, &git, commit)?;
             check_out(&git, commit)
         };
         let mut in_the_way = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let whose = (&start.whose(), is_changed);
-        let mut notes = submodules::undo(pair, whose, &mut follow, &mut in_the_way)?;
+        let whose = start.whose();
+        let mut notes =
+            submodules::undo(pair, &whose, met.is_changed, &mut follow, &mut in_the_way)?;
         notes.extend(in_the_way.notes());
-        if is_back || is_gone {
-            self.clear_added(start, (path, &git), quarantine)?;
+        if met.is_back || is_gone {
+            self.clear_added(start, path, &git, quarantine)?;
         }
         Ok(notes)
     }
@@ -171,7 +186,8 @@ impl Workspace<'_> {
     fn clear_added(
         &self,
         start: &Start,
-        (path, git): (&[u8], &Git),
+        path: &[u8],
+        git: &Git,
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         for below in status::read_inside(git, false)?.untracked {

@@ -112,7 +112,7 @@ impl Workspace<'_> {
     pub fn put_back_written(&self, start: &Start, written: &mut Written) -> Result<Vec<String>> {
         let quarantine = &mut written.quarantine;
         // Git would wait at a pipe that a check left.
-        pipes::clear(self.repo.working_tree(), &mut |_| {}, quarantine)?;
+        pipes::clear(&self.repo.root, &self.repo.plain, &mut |_| {}, quarantine)?;
         // Looks at no more than the files that the index lists.
         let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
         let listed = self.repo.git.run(&arguments)?;

@@ -156,9 +156,7 @@ impl Workspace<'_> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let folders = keep::folders(&self.repo.own_places());
         let root = &self.repo.root;
-        start
-            .kept
-            .let_go(paths, (root, &folders), &mut quarantine)?;
+        start.kept.let_go(paths, root, &folders, &mut quarantine)?;
         Ok(quarantine.notes().collect())
     }
 }

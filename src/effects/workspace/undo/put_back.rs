@@ -54,7 +54,7 @@ impl Workspace<'_> {
         meant: &dyn Fn(&[u8]) -> bool,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
-        pipes::clear(self.repo.working_tree(), &mut |_| {}, quarantine)?;
+        pipes::clear(&self.repo.root, &self.repo.plain, &mut |_| {}, quarantine)?;
         let mut dirty = self.state()?;
         dirty.dirty.retain(|path| meant(path));
         self.put_back_changed(&Changed::of_root(&self.repo.git, &dirty.dirty), quarantine)?;
@@ -78,7 +78,7 @@ impl Workspace<'_> {
             let versions = staged.get(path).map_or(&[][..], Vec::as_slice);
             for version in versions {
                 if head.is_none_or(|head| head.id != version.id) {
-                    self.keep_staged(changed, (path, version), quarantine)?;
+                    self.keep_staged(changed, path, version, quarantine)?;
                 }
             }
             if head.is_none() || versions.len() > 1 {
@@ -93,7 +93,7 @@ impl Workspace<'_> {
                 Ok(_) if !is_beneath(root, &whole) => keep::clear_way(root, &whole, quarantine)?,
                 Err(_) => keep::clear_way(root, &whole, quarantine)?,
                 Ok(meta) if is_submodule && meta.is_dir() => {}
-                Ok(_) if !is_submodule && self.is_as_checked_out(changed, (path, head))? => {}
+                Ok(_) if !is_submodule && self.is_as_checked_out(changed, path, head)? => {}
                 Ok(_) => quarantine.take(root, &whole)?,
             }
             match is_submodule {
@@ -121,7 +121,8 @@ impl Workspace<'_> {
     fn keep_staged(
         &self,
         changed: &Changed<'_>,
-        (path, version): (&[u8], &Version),
+        path: &[u8],
+        version: &Version,
         quarantine: &mut Quarantine,
     ) -> Result<()> {
         if version.mode == SUBMODULE
@@ -168,7 +169,8 @@ impl Workspace<'_> {
     fn is_as_checked_out(
         &self,
         changed: &Changed<'_>,
-        (path, version): (&[u8], &Version),
+        path: &[u8],
+        version: &Version,
     ) -> Result<bool> {
         let file = self.repo.root.join(OsStr::from_bytes(&changed.whole(path)));
         let meta = fs::symlink_metadata(&file);

@@ -67,7 +67,7 @@ impl Workspace<'_> {
             let held = format!("{shown} holds commits of the undone work ({newest})");
             let whose = start.whose();
             notes.push(
-                match refs::is_by_somebody_else(self.repo, (name, target), &whose) {
+                match refs::is_by_somebody_else(self.repo, name, target, &whose) {
                     true => format!("{held}; somebody else moved it there"),
                     false => {
                         let way_out = self.way_out_of(name, before.get(name).map(String::as_str));

@@ -17,7 +17,8 @@ pub(super) const MADE_ELSEWHERE: &str =
 pub(super) fn files(
     look: &dyn Look,
     texts_of: TextsOf,
-    (step, check): (&Step, &str),
+    step: &Step,
+    check: &str,
 ) -> Option<String> {
     // What sends counts wherever it stands, be it among what only sets up.
     let sends = writers::sends(&step.script, texts_of);
@@ -33,7 +34,7 @@ pub(super) fn files(
     only_asks
         .then(|| "it goes by what earlier steps changed".to_owned())
         .or_else(|| unclean::why(check, texts_of))
-        .or_else(|| ruff::why_left(look, &step.folder, (check, texts_of)))
+        .or_else(|| ruff::why_left(look, &step.folder, check, texts_of))
 }
 
 /// Says why a step cannot be a goal, if it only reads what earlier steps have written.

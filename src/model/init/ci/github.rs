@@ -44,7 +44,7 @@ pub(super) fn steps(path: &str, workflow: &Value, found: &mut Found) -> Vec<Step
         let place = format!("{path}: {id}");
         match passed_by(id, job) {
             Some(why) => found.leave_out(format!("{place}: {why}")),
-            None => of_job((workflow, job), &place, found, &mut steps),
+            None => of_job(workflow, job, &place, found, &mut steps),
         }
     }
     steps
@@ -122,12 +122,7 @@ fn has_secret(one: &Value) -> bool {
     values.any(|value| value.contains("secrets.") || value.contains("github.token"))
 }
 
-fn of_job(
-    (workflow, job): (&Value, &Value),
-    place: &str,
-    found: &mut Found,
-    steps: &mut Vec<Step>,
-) {
+fn of_job(workflow: &Value, job: &Value, place: &str, found: &mut Found, steps: &mut Vec<Step>) {
     let called = job.get("uses").and_then(Value::as_str);
     if let Some(called) = called.filter(|it| !it.starts_with("./")) {
         let called = crate::model::text::cut(called, 60);
@@ -136,12 +131,12 @@ fn of_job(
     let list = job.get("steps").and_then(Value::as_array);
     let mut ready = Ready::default();
     for (at, step) in list.into_iter().flatten().enumerate() {
-        ready.learn((workflow, job), step);
+        ready.learn(workflow, job, step);
         let keys = ["run", "name", "working-directory"];
         let texts = keys.map(|key| step.get(key).and_then(Value::as_str).unwrap_or_default());
         for chosen in matrix::ways(job, &texts.join(" ")) {
             let choice = matrix::choice(&format!("{place}: {at}"), &chosen);
-            let told = Told::of((workflow, job), step, chosen);
+            let told = Told::of(workflow, job, step, chosen);
             of_step(
                 ((workflow, job), step),
                 (place, choice),
@@ -212,7 +207,7 @@ fn of_step(
         } else {
             folder.to_owned()
         },
-        env: env((workflow, job), step, script),
+        env: env(workflow, job, step, script),
         may_write: may_write(workflow, job),
         has_services: job.get("services").is_some(),
         of_ci: of_ci(job, step),
@@ -286,12 +281,12 @@ struct Ready {
 }
 
 impl Ready {
-    fn learn(&mut self, (workflow, job): (&Value, &Value), step: &Value) {
+    fn learn(&mut self, workflow: &Value, job: &Value, step: &Value) {
         let text = |at: &str| step.pointer(at).and_then(Value::as_str).unwrap_or_default();
         let action = text("/uses");
         self.has_artifact |= action.contains("/download-artifact");
         let ways = |value: &str| {
-            let told = |chosen| Told::of((workflow, job), step, chosen).put_into(value, "");
+            let told = |chosen| Told::of(workflow, job, step, chosen).put_into(value, "");
             let ways = matrix::ways(job, value).into_iter().map(told);
             ways.collect::<Vec<String>>()
         };
@@ -315,7 +310,7 @@ struct Told {
 }
 
 impl Told {
-    fn of((workflow, job): (&Value, &Value), step: &Value, chosen: Chosen) -> Told {
+    fn of(workflow: &Value, job: &Value, step: &Value, chosen: Chosen) -> Told {
         let mut env = Env::default();
         for place in [workflow, job, step] {
             env.add(place.get("env"), &|value| !value.contains("${{"));
@@ -445,7 +440,7 @@ fn is_of_this_system(condition: &str) -> bool {
 }
 
 /// Returns the variables that are set for a step: its own beat those of its job, and these those of the workflow.
-fn env((workflow, job): (&Value, &Value), step: &Value, script: &str) -> Env {
+fn env(workflow: &Value, job: &Value, step: &Value, script: &str) -> Env {
     let mut env = Env::default();
     for place in [workflow, job, step] {
         env.add(place.get("env"), &|value| !value.contains("${{"));

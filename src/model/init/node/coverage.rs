@@ -27,15 +27,16 @@ const RUNNERS: [&str; 12] = [
 
 /// Proposes that tests run enough of it.
 pub(super) fn propose(
-    (look, tasks): (&dyn Look, &TaskFiles),
+    look: &dyn Look,
+    tasks: &TaskFiles,
     package: &Package,
     wishes: &Wishes,
     found: &mut Found,
 ) {
     let test = package
         .script("test")
-        .filter(|text| cannot_be_a_goal((package, tasks), "test", text).is_none());
-    if let Some(runners) = test.and_then(|test| parts((package, tasks), test)) {
+        .filter(|text| cannot_be_a_goal(package, tasks, "test", text).is_none());
+    if let Some(runners) = test.and_then(|test| parts(package, tasks, test)) {
         let path = join(&package.home, "package.json");
         let why = format!(
             "each of {} measures a part of the tests only",
@@ -95,13 +96,13 @@ pub(super) fn propose(
     let own = own_floor(look, package);
     // A check of its own even where the same command is the tests' goal: there the exit code counts, here the number.
     let goal = goal
-        .covers((own, wishes.coverage), TABLE)
+        .covers(own, wishes.coverage, TABLE)
         .same_as(&["--coverage", "coverage"]);
     found.proposals.push(goal);
 }
 
 /// Returns the programs that run the tests of a script, if there are several and nothing measures around them all.
-fn parts((package, tasks): (&Package, &TaskFiles), test: &str) -> Option<Vec<String>> {
+fn parts(package: &Package, tasks: &TaskFiles, test: &str) -> Option<Vec<String>> {
     let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
     let runner = |one: &check::Done| {
         let mut words = one.words.iter().map(String::as_str);

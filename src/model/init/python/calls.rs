@@ -269,7 +269,7 @@ impl Project<'_> {
         };
         let floor = self.floor().or_else(|| self.calls.floor());
         let goal = Proposal { check, ..goal }
-            .covers((floor, wishes.coverage), OF_REPORT)
+            .covers(floor, wishes.coverage, OF_REPORT)
             .seen_in("the project's calls of coverage run");
         Some(Proposal {
             same: vec!["--cov".to_owned(), "coverage".to_owned()],

@@ -31,7 +31,8 @@ pub(super) fn fixes_by(look: &dyn Look, folder: &str) -> Option<String> {
 pub(in crate::model::init) fn why_left(
     look: &dyn Look,
     folder: &str,
-    (text, texts_of): (&str, TextsOf),
+    text: &str,
+    texts_of: TextsOf,
 ) -> Option<String> {
     let checks = |words: &[String]| {
         let mut words = words.iter().map(String::as_str);

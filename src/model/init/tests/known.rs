@@ -48,7 +48,7 @@ fn of_step(step: &serde_json::Value) -> Vec<Proposal> {
     let packages = node::propose(&files, &tasks, &WITH_CI, &mut Found::default());
     // Other goals may tell the same, and are none of these tests'.
     let mut found = Found::default();
-    ci::propose(&files, (&packages, &tasks), &mut found);
+    ci::propose(&files, &packages, &tasks, &mut found);
     offer::general(&files, &mut found);
     settle::settle(&mut found);
     reads_back(&found);

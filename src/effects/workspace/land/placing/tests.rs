@@ -373,7 +373,7 @@ fn what_somebody_saved_twice_meanwhile_is_kept_both_times() {
         panic!("the first version did not change places");
     };
     save("second\n");
-    assert!(!placing.judge((edited, ours), &mut quarantine).unwrap());
+    assert!(!placing.judge(edited, ours, &mut quarantine).unwrap());
     assert_eq!(yard.read("edited").as_deref(), Some("second\n"));
     let [(name, kept)] = &quarantine.moved[..] else {
         panic!("{:?}", quarantine.moved);

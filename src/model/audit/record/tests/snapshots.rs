@@ -22,7 +22,7 @@ impl Case {
         self.is_not_changed();
     }
 
-    fn counts(&mut self, (passing, score): (usize, f64)) {
+    fn counts(&mut self, passing: usize, score: f64) {
         self.record.goals_passing = passing;
         self.record.score_after = Some(score);
     }
@@ -69,28 +69,28 @@ fn a_cycle_that_was_cut_short_tells_the_figures_of_either_snapshot() {
         (
             |it| {
                 it.cut();
-                it.counts((1, 62.5));
+                it.counts(1, 62.5);
             },
             &[],
         ),
         (
             |it| {
                 it.cut();
-                it.counts((1, 37.5));
+                it.counts(1, 37.5);
             },
             &[],
         ),
         (
             |it| {
                 it.cut();
-                it.counts((1, 99.0));
+                it.counts(1, 99.0);
             },
             &["score_after is 99 in the record and 62.5 in the second snapshot"],
         ),
         (
             |it| {
                 it.cut();
-                it.counts((1, 99.0));
+                it.counts(1, 99.0);
                 it.instead[1] = Some(Sight::Unseen);
             },
             &["score_after is 99 in the record and 37.5 in the first snapshot"],
@@ -109,7 +109,7 @@ fn a_snapshot_that_is_missing_or_cannot_be_read_is_told() {
         (
             |it| {
                 it.cut();
-                it.counts((1, 62.5));
+                it.counts(1, 62.5);
                 it.instead[0] = Some(Sight::Gone);
             },
             &[],
