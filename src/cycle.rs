@@ -15,10 +15,16 @@ mod sweep;
 mod unignored;
 
 use crate::effects::journal::Journal;
-use crate::model::gate::{self, Fate};
+use crate::effects::workspace::{Start, Stock};
+use crate::error::Result;
+use crate::model::gate::{self, Fate, Verdict};
+use crate::model::goals::Goals;
+use crate::model::record::Record;
 use crate::model::select::{Choice, Task};
+use crate::model::snapshot::Snapshot;
 use crate::session::{Cut, Ending, Progress, Session};
 
+use attempt::Attempt;
 use call::Called;
 
 pub use attempt::drop_copies;
@@ -60,21 +66,8 @@ fn is_left_by_agent(task: &Task) -> bool {
 
 /// Runs one cycle and settles whatever comes of it.
 pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
-    // The last record may have gone to another branch than the one that a person went to.
-    let branch = session.isolation.as_ref().map(|it| it.branch.clone());
-    progress.ledger.branch = branch;
-    for said in progress.ledger.follow(session.home())? {
-        session.events.warn(said);
-    }
-    let number = progress.ledger.history.next_cycle();
-    let mut start = match progress.opened.take() {
-        Some(start) => start.of_cycle(number),
-        None => session.begin(number, progress.verified)?,
-    };
-    let last = progress.kept.as_ref();
-    start.kept.look(&session.repo.root, last);
-    progress.is_measured = false;
-    unignored::warn(session, progress, &start);
+    let mut start = begin(session, progress)?;
+    let number = start.cycle;
     let goals = choose::load_goals(session, &start)?;
     if let Some(ending) = choose::look_for_programs(session, progress, &goals)? {
         return Ok(Step::End(ending));
@@ -115,38 +108,90 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     .await?;
     // The record is committed whatever comes of this.
     let _ = land::until_free(session, &start.branch).await;
-    let (verdict, mut settled) =
-        settle::settle(session, &start, &stock, verdict, goals.settings.measure)?;
-    if let Some(kept) = &mut progress.kept {
-        kept.know_made(&settled.made);
-    }
-    let measured = (verdict, &mut settled);
-    let verdict = settle::blame(session, (&start, &stock), &mut attempt, measured).await?;
-    settle::hold_settings(session, &start, &stock, &mut settled)?;
-    let fetched = session.give_fetched_back(&start, &stock)?;
-    settled.notes.extend(fetched.iter().cloned());
-    let record = attempt.record(session, &start, &stock, &verdict, &settled)?;
-    if let Ok(after) = &attempt.after {
-        own_records::note(progress, &goals, after);
-    }
-    let record = settle::record(session, progress, &start, &attempt, record)?;
+    let judged = Judged {
+        start: &start,
+        stock: &stock,
+        goals: &goals,
+        before: &before,
+        verdict,
+    };
+    let (record, verdict) = conclude(session, progress, judged, &mut attempt).await?;
     progress.count_found(&selection.task);
-    progress.carry(
-        &record,
-        attempt
-            .after
-            .as_ref()
-            .ok()
-            .filter(|_| verdict.fate == Fate::Keep),
-        &before,
-    );
-    // What was measured was compared with what no longer is.
-    if !fetched.is_empty() {
-        progress.carried = None;
-    }
     match (attempt.cut, in_the_way) {
         (Some(cut), _) => Err(cut),
         (None, Some(ending)) => Ok(Step::End(ending)),
         (None, None) => Ok(settle::step_after(&record, &verdict, &stock.change)),
     }
+}
+
+/// Follows what others committed to the ledger, and looks at the tree that the cycle begins on.
+fn begin(session: &Session, progress: &mut Progress) -> Result<Start> {
+    // The last record may have gone to another branch than the one that a person went to.
+    let branch = session.isolation.as_ref().map(|it| it.branch.clone());
+    progress.ledger.branch = branch;
+    for said in progress.ledger.follow(session.home())? {
+        session.events.warn(said);
+    }
+    let number = progress.ledger.history.next_cycle();
+    let mut start = match progress.opened.take() {
+        Some(start) => start.of_cycle(number),
+        None => session.begin(number, progress.verified)?,
+    };
+    let last = progress.kept.as_ref();
+    start.kept.look(&session.repo.root, last);
+    progress.is_measured = false;
+    unignored::warn(session, progress, &start);
+    Ok(start)
+}
+
+/// A cycle whose change was judged.
+struct Judged<'a> {
+    start: &'a Start,
+    stock: &'a Stock,
+    goals: &'a Goals,
+    before: &'a Snapshot,
+    verdict: Verdict,
+}
+
+/// Carries out the verdict, records what the cycle came to, and keeps what was measured for the next one. Returns the record, and the
+/// verdict as it turned out.
+async fn conclude(
+    session: &Session,
+    progress: &mut Progress,
+    judged: Judged<'_>,
+    attempt: &mut Attempt<'_>,
+) -> Result<(Record, Verdict), Cut> {
+    let Judged {
+        start,
+        stock,
+        goals,
+        before,
+        verdict,
+    } = judged;
+    let (verdict, mut settled) =
+        settle::settle(session, start, stock, verdict, goals.settings.measure)?;
+    if let Some(kept) = &mut progress.kept {
+        kept.know_made(&settled.made);
+    }
+    let measured = (verdict, &mut settled);
+    let verdict = settle::blame(session, (start, stock), attempt, measured).await?;
+    settle::hold_settings(session, start, stock, &mut settled)?;
+    let fetched = session.give_fetched_back(start, stock)?;
+    settled.notes.extend(fetched.iter().cloned());
+    let record = attempt.record(session, start, stock, &verdict, &settled)?;
+    if let Ok(after) = &attempt.after {
+        own_records::note(progress, goals, after);
+    }
+    let record = settle::record(session, progress, start, attempt, record)?;
+    let after = attempt.after.as_ref().ok();
+    progress.carry(
+        &record,
+        after.filter(|_| verdict.fate == Fate::Keep),
+        before,
+    );
+    // What was measured was compared with what no longer is.
+    if !fetched.is_empty() {
+        progress.carried = None;
+    }
+    Ok((record, verdict))
 }
