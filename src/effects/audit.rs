@@ -20,7 +20,7 @@ use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record, START_IS_GONE};
 use crate::model::snapshot::{FORMAT, Snapshot};
-use crate::model::{text, yardstick};
+use crate::model::{mask, text, yardstick};
 
 use chronicle::Chronicle;
 use goals_files::GoalsFiles;
@@ -344,7 +344,7 @@ impl Auditor<'_> {
         self.note_unknown("snapshot", name, &bytes);
         let read = serde_json::from_slice(&bytes);
         Ok(Sight::Seen(
-            read.map_err(|cause| text::json_problem(&cause)),
+            read.map_err(|cause| mask::json_problem(&cause)),
         ))
     }
 

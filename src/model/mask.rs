@@ -24,6 +24,8 @@ use crate::model::text;
 
 /// What stands in the place of a secret.
 const MASK: &str = "***";
+/// The longest problem of a line of JSON, in characters: it may quote what stands there.
+const JSON_PROBLEM: usize = 200;
 /// Shorter values of the environment are no secrets, or would be found everywhere.
 const SHORTEST_KNOWN: usize = 8;
 
@@ -44,6 +46,17 @@ pub fn secrets(text: &str) -> String {
 /// half a secret would not be told.
 pub fn line(words: &str, most: usize) -> String {
     text::cut(&secrets(&text::clean_line(words)), most)
+}
+
+/// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser. The parser quotes
+/// what it found, so that is cleaned, masked and cut.
+pub fn json_problem(cause: &serde_json::Error) -> String {
+    let said = cause.to_string();
+    let said = match said.rfind(" at line ") {
+        Some(end) => &said[..end],
+        None => &said,
+    };
+    line(said, JSON_PROBLEM)
 }
 
 /// Masks every text in a JSON document, and leaves the document one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::model::{exact, mask};
+use crate::model::exact;
 
 /// Cleans text that came from outside: no escape sequences, no control characters, no invisible change of direction.
 /// Newlines and tabs stay; a carriage return becomes a newline. What stands for a byte that is no text (`exact`) becomes the
@@ -300,20 +300,6 @@ pub fn duration(seconds: f64) -> String {
         60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
         _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
     }
-}
-
-/// The longest problem of a line of JSON, in characters: it may quote what stands there.
-const JSON_PROBLEM: usize = 200;
-
-/// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser. The parser quotes
-/// what it found, so that is cleaned, masked and cut.
-pub fn json_problem(cause: &serde_json::Error) -> String {
-    let said = cause.to_string();
-    let said = match said.rfind(" at line ") {
-        Some(end) => &said[..end],
-        None => &said,
-    };
-    mask::line(said, JSON_PROBLEM)
 }
 
 /// Returns a count with its noun: `1 cycle`, `2 cycles`.

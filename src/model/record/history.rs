@@ -1,7 +1,8 @@
 //! The records of a repository, as its history has them, and one line of it. Pure.
 
 use super::{CycleResult, LAST_CYCLE, Record};
-use crate::model::text::{json_problem, some_of};
+use crate::model::mask::json_problem;
+use crate::model::text::some_of;
 
 /// The records of a repository as read from its history, oldest first, and what could not be read.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::item::{self, Identity, Key, State, WorkItem};
 use super::rewritten::rewritten;
 use crate::model::mask;
-use crate::model::text::json_problem;
+use crate::model::mask::json_problem;
 
 /// What a line holds.
 #[derive(Clone, Debug)]
