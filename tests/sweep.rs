@@ -476,28 +476,6 @@ fn own_commands_print_places_or_items() {
 }
 
 #[test]
-fn what_one_own_command_finds_is_not_taken_for_what_another_of_the_same_program_does() {
-    let mut repo = repo_with("sweep: [{run: sh scripts/one.sh}, {run: sh scripts/two.sh}]");
-    for name in ["one", "two"] {
-        repo.write(&format!("scripts/{name}.sh"), "echo 'a.sh:2: odd'\n");
-    }
-    repo.commit_all("scripts");
-    repo.agent_does(&["echo x >>a.sh", "echo y >>a.sh"]);
-    repo.run(&["--max-cycles=2"]).expect(0);
-    assert_eq!(
-        titles(&repo),
-        [
-            "Mend a finding of sh scripts/one.sh in a.sh",
-            "Mend a finding of sh scripts/two.sh in a.sh"
-        ]
-    );
-    // Each is known by itself from then on.
-    set_clock(&mut repo, "2026-02-13T04:05:06Z");
-    idle(&repo);
-    assert_eq!(items(&repo).len(), 2);
-}
-
-#[test]
 fn at_most_ten_items_a_sweep() {
     let command =
         "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo \"{\\\"title\\\": \\\"item $n\\\"}\"; done";

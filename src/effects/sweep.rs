@@ -115,7 +115,7 @@ impl Plan {
                 }),
                 Part::Floors => plan.with_floors = true,
                 Part::Own(command) => plan.calls.push(Call {
-                    name: command.name(parts),
+                    name: command.name(),
                     argv: ["sh", "-c", &command.run].map(OsString::from).to_vec(),
                     reader: Reader::Own(command.clone()),
                     folder: String::new(),
@@ -334,7 +334,7 @@ impl Sweeper<'_> {
                 }
             }
             Reader::Own(command) => {
-                batch = sweep::read_own(&call.name, command, output(&ran.tail), &root, &is_tracked);
+                batch = sweep::read_own(command, output(&ran.tail), &root, &is_tracked);
                 let found_nothing = batch.findings.is_empty() && batch.items.is_empty();
                 if exit != 0 && found_nothing {
                     return Err(said(format!(

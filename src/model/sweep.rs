@@ -16,7 +16,6 @@ mod unmended;
 use serde::Serialize;
 
 use crate::model::work::Severity;
-use crate::model::{digest, mask, text};
 
 pub use due::{DAYS_BETWEEN, is_due};
 pub use floors::{floors, is_about_coverage};
@@ -28,9 +27,6 @@ pub use unmended::{Unmended, tool_of, unmended};
 
 /// What the source of a sweep's item starts with; the tool's name follows.
 pub const SOURCE: &str = "sweep:";
-
-/// The longest name of a command, in characters.
-const LONGEST_NAME: usize = 40;
 
 /// One thing that a sweep looks with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,34 +53,13 @@ pub struct OwnCommand {
 }
 
 impl OwnCommand {
-    /// Returns the command's name in messages and as the source of items: its program, or its whole line where another part of the
-    /// sweep is called like that. What one finds must not be taken for the other's.
-    pub fn name(&self, parts: &[Part]) -> String {
-        let program = self.program();
-        let is_called_so = |part: &Part| match part {
-            Part::Linters => Linter::ALL.iter().any(|linter| linter.name() == program),
-            Part::Markers => program == "markers",
-            Part::Floors => program == "floors",
-            Part::Own(own) => own.run != self.run && own.program() == program,
-        };
-        if !parts.iter().any(is_called_so) {
-            return program;
-        }
-        let line = text::clean_line(&text::on_one_line(&self.run));
-        let shown = text::cut(&mask::secrets(&line), LONGEST_NAME);
-        match shown == self.run {
-            true => shown,
-            // Others may look like it.
-            false => format!("{shown} ({})", digest::short(&[&self.run])),
-        }
-    }
-
-    fn program(&self) -> String {
+    /// Returns the command's name in messages and as the source of items: its program.
+    pub fn name(&self) -> String {
         let words = self.run.split_whitespace();
         let program = words.clone().find(|word| !word.contains('='));
         let word = program.or(words.clone().next()).unwrap_or("command");
         let name = word.rsplit('/').next().unwrap_or(word);
-        text::cut(name, LONGEST_NAME)
+        crate::model::text::cut(name, 40)
     }
 }
 
@@ -167,34 +142,6 @@ mod tests {
         assert_eq!(parts(Some(&[]), Some(&[Part::Floors])), []);
     }
 
-    fn own(run: &str) -> OwnCommand {
-        OwnCommand {
-            run: run.to_owned(),
-            severity: Severity::Medium,
-            kind: "bug".to_owned(),
-        }
-    }
-
-    #[test]
-    fn a_command_whose_program_another_part_is_called_by_is_called_by_its_line() {
-        let long = "python -c 'import this; print(this)' a very long line";
-        let runs = ["python a.py", "python b.py", "ruff check x", "codespell"];
-        let alike = [long.to_owned(), format!("{long}!")];
-        let of = |run: &str| Part::Own(own(run));
-        let all: Vec<Part> = runs
-            .iter()
-            .copied()
-            .chain(alike.iter().map(String::as_str))
-            .map(of)
-            .collect();
-        let names: Vec<_> = runs.iter().map(|run| own(run).name(&all)).collect();
-        assert_eq!(names, ["python a.py", "python b.py", "ruff", "codespell"]);
-        let names = alike.each_ref().map(|run| own(run).name(&all));
-        assert_ne!(names[0], names[1]);
-        let with_linters = [of("ruff check x"), Part::Linters];
-        assert_eq!(own("ruff check x").name(&with_linters), "ruff check x");
-    }
-
     #[test]
     fn a_command_is_called_by_its_program() {
         for (run, name) in [
@@ -203,9 +150,12 @@ mod tests {
             ("LC_ALL=C codespell", "codespell"),
             ("A=1", "A=1"),
         ] {
-            let command = own(run);
-            let alone = [Part::Markers, Part::Own(command.clone())];
-            assert_eq!(command.name(&alone), name, "{run}");
+            let command = OwnCommand {
+                run: run.to_owned(),
+                severity: Severity::Medium,
+                kind: "bug".to_owned(),
+            };
+            assert_eq!(command.name(), name, "{run}");
         }
     }
 }

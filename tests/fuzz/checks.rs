@@ -338,7 +338,7 @@ fn linter_outputs_give_findings_in_the_repository_only() {
                 );
             }
             let _ = read_markers(&text);
-            let batch = read_own("own", &own, &text, "/root/x", &|_| true);
+            let batch = read_own(&own, &text, "/root/x", &|_| true);
             for item in &batch.items {
                 assert_clean(&item.title);
                 assert!(item.title.chars().count() <= 200);

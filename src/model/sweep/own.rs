@@ -20,9 +20,8 @@ static PLACED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(.+?):(\d+):(?:\d+:)?\s*(.*)$").expect("BUG: the pattern is invalid")
 });
 
-/// Reads what the command of this name printed. Lines of any other form, and findings in files that git does not track, are left out.
+/// Reads what the command printed. Lines of any other form, and findings in files that git does not track, are left out.
 pub fn read_own(
-    name: &str,
     command: &OwnCommand,
     output: &str,
     root: &str,
@@ -30,7 +29,7 @@ pub fn read_own(
 ) -> Batch {
     let output = mask::secrets(&text::clean(output));
     let mut batch = Batch {
-        tool: name.to_owned(),
+        tool: command.name(),
         how: command.run.clone(),
         kind: command.kind.clone(),
         severity: command.severity,
@@ -39,7 +38,7 @@ pub fn read_own(
     };
     for line in output.lines() {
         if let Ok(Value::Object(map)) = serde_json::from_str(line) {
-            batch.items.extend(item(&map, name, command));
+            batch.items.extend(item(&map, command));
         } else if let Some(finding) = placed(line, root).filter(|finding| is_tracked(&finding.file))
         {
             batch.findings.push(finding);
@@ -59,7 +58,7 @@ fn placed(line: &str, root: &str) -> Option<Finding> {
 }
 
 /// Reads an item; what it does not say is as the `sweep:` entry says it. None without a title.
-fn item(map: &Map<String, Value>, name: &str, command: &OwnCommand) -> Option<NewItem> {
+fn item(map: &Map<String, Value>, command: &OwnCommand) -> Option<NewItem> {
     let words = |key: &str| map.get(key).and_then(Value::as_str);
     let line = |key: &str| {
         let text = text::cut(&text::clean_line(words(key)?), LONGEST_TITLE);
@@ -74,7 +73,7 @@ fn item(map: &Map<String, Value>, name: &str, command: &OwnCommand) -> Option<Ne
             Severity::Unknown => command.severity,
             known => known,
         },
-        source: format!("{}{}", super::SOURCE, name),
+        source: format!("{}{}", super::SOURCE, command.name()),
         description: long("description"),
         evidence: long("evidence"),
         target_repo: line("target_repo"),
@@ -106,7 +105,7 @@ mod tests {
                       {\"title\": \"Mend it\", \"severity\": \"high\", \"evidence\": \"e\"}\n\
                       {\"title\": \"Tidy\", \"type\": \"docs\"}\n\
                       {\"title\": \" \"}\n{\"text\": 1}\n[1]\n";
-        let batch = read_own("find.sh", &command(), output, "/home/me/project", &|path| {
+        let batch = read_own(&command(), output, "/home/me/project", &|path| {
             ["a.sh", "b c.sh"].contains(&path)
         });
         let shown: Vec<_> = batch
