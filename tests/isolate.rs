@@ -362,7 +362,9 @@ fn a_stop_ends_the_wait_for_a_git_of_the_users_and_says_where_the_good_change_st
     let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
     fs::remove_file(&lock).unwrap();
     let work = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve/*/1"]);
-    let said = format!("the good change stays under {work}: `git merge {work}` takes it in");
+    let said = format!(
+        "the good change stays under {work}: `git merge {work}` takes it in once nothing is in its way"
+    );
     assert!(run.stdout.contains(&said), "{work}: {}", run.stdout);
     assert!(run.stderr.contains("index.lock"), "{}", run.stderr);
     // The next start records what that could not.

@@ -12,7 +12,7 @@ use crate::effects::workspace::{Hindrance, Landed, Landing, Start, Stock, Worksp
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, IS_GOOD, START_IS_GONE, TOGETHER};
+use crate::model::record::{CycleResult, IS_GOOD, KEPT_OFF, START_IS_GONE, TOGETHER};
 use crate::session::{Cut, Ending, Progress, Session};
 
 /// How long is waited, in milliseconds, before a change is brought together once more with new commits of others: somebody who
@@ -134,7 +134,7 @@ fn kept_off(progress: &mut Progress, start: &Start, verdict: Verdict) -> Outcome
     progress.kept_off.push(start.work_ref());
     let times = PAUSES.len() + 1;
     let why = format!(
-        "somebody else committed {times} times while it was measured; {IS_GOOD} and stays under {}",
+        "{KEPT_OFF}{times} times while it was measured; {IS_GOOD} and stays under {}",
         start.work_ref()
     );
     let ending = (progress.kept_off.len() >= MOST_KEPT_OFF).then(|| {

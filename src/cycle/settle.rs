@@ -12,7 +12,7 @@ use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
-use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, IS_GOOD, Record, put_back};
+use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, is_offered, put_back};
 use crate::model::select::{self, Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::sweep;
@@ -40,12 +40,12 @@ pub fn settle(
         let work = start.work_ref();
         // An agent that only broke its copy left nothing to keep.
         if settled.was_undone && session.home().resolve(&work)?.is_some() {
-            let reason = verdict.reason.as_deref().unwrap_or_default();
-            session.events.note(match reason.contains(IS_GOOD) {
+            let is_offered = is_offered(verdict.result, verdict.reason.as_deref());
+            session.events.note(match is_offered {
                 // No record may tell of it before the next session: what kept it from the branch may keep that, too.
-                true => {
-                    format!("the good change stays under {work}: `git merge {work}` takes it in")
-                }
+                true => format!(
+                    "the good change stays under {work}: `git merge {work}` takes it in once nothing is in its way"
+                ),
                 false => kept_under(session, &work),
             });
         }

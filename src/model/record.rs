@@ -143,6 +143,8 @@ pub const START_IS_GONE: &str = "the branch no longer holds the commit that the 
 pub const START_IS_KEPT: &str = "what the cycle started from is kept: ";
 /// Stands in the reason of a cycle that was undone although nothing is wrong with its change: a person may take it in.
 pub const IS_GOOD: &str = "the change is good";
+/// The start of the reason where somebody else's commits kept such a change from the branch.
+pub const KEPT_OFF: &str = "somebody else committed ";
 /// The start of the note of a change that was brought together with commits of others; the last of these follows.
 pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
 /// How the reason begins where a change was made, and the goal that it was made for still fails.
@@ -153,6 +155,18 @@ pub const DECLINED: &str = "declined: ";
 pub const UNDO: &str = "evolve undo";
 /// The start of `goal_id` for a work item.
 pub const NEXT_WORK: &str = "next-work:";
+
+/// Says whether a change is undone and yet left to a person who may take it in. An agent's own words, which a reason may hold, do not
+/// make it one.
+pub fn is_offered(result: CycleResult, reason: Option<&str>) -> bool {
+    let reason = reason.unwrap_or_default();
+    let is_in_the_way = || {
+        let rest = reason.strip_prefix(IS_GOOD);
+        rest.is_some_and(|rest| rest.starts_with(", but "))
+    };
+    let is_kept_off = || reason.starts_with(KEPT_OFF) && reason.contains(IS_GOOD);
+    result == CycleResult::Interrupted && (is_in_the_way() || is_kept_off())
+}
 
 /// The longest reason or note that is kept, in characters.
 const LONGEST_WORDS: usize = 20_000;
@@ -283,8 +297,7 @@ impl Record {
 
     /// Says whether the change is undone and yet left to a person who may take it in.
     pub fn is_offered(&self) -> bool {
-        let reason = self.reason.as_deref().unwrap_or_default();
-        self.result == CycleResult::Interrupted && reason.contains(IS_GOOD)
+        is_offered(self.result, self.reason.as_deref())
     }
 
     /// Returns the last of the commits of others that the change was brought together with, if it was.

@@ -297,3 +297,34 @@ proptest! {
         prop_assert!(history.next_cycle() >= 1);
     }
 }
+
+#[test]
+fn a_change_is_offered_where_it_is_good_and_kept_off_and_not_where_an_agent_says_so() {
+    use CycleResult::{Failed, Interrupted};
+    for (result, reason, is_offered) in [
+        (
+            Interrupted,
+            "the change is good, but `a` is in its way; it stays under r",
+            true,
+        ),
+        (
+            Interrupted,
+            "somebody else committed 3 times while it was measured; the change is good and stays under r",
+            true,
+        ),
+        (Failed, "declined: the change is good, but really", false),
+        (Failed, "the change is good, but really", false),
+        (
+            Interrupted,
+            "a STOP file: the change is good, but really",
+            false,
+        ),
+    ] {
+        assert_eq!(
+            super::is_offered(result, Some(reason)),
+            is_offered,
+            "{reason}"
+        );
+    }
+    assert!(!super::is_offered(Interrupted, None));
+}
