@@ -184,6 +184,10 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         for record in progress.recorded.after(recorded) {
             session.tell_cycle(record).await;
         }
+        // The command may have been running for a while.
+        if let Some(kill @ Halt::Kill(..)) = session.stop.look_for_kill() {
+            return Err(kill.into());
+        }
         let step = step?;
         logs::drop_old_cycles(&session.logs(), progress.recorded.tally().len());
         match step {

@@ -43,10 +43,14 @@ impl Hook<'_> {
                 self.name
             ));
         }
-        self.fault(&ran.ending)
+        match &ran.ending {
+            // It may or may not have done its work: told twice would be wrong, too.
+            Ending::Stopped => Some(format!("{} was ended with the session", self.name)),
+            ending => self.fault(ending),
+        }
     }
 
-    /// Runs it when the session is over, whatever ended that.
+    /// Runs it though the session is over or about to be, whatever ended that.
     pub fn run_last(&self, supervisor: &Supervisor, told: String) -> Option<String> {
         let job = Job {
             stdout: Stdout::Start(LOG_LIMIT),

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::Session;
 use crate::effects::clock;
-use crate::effects::hook::Hook;
+use crate::effects::hook::{self, Hook};
 use crate::effects::stop::Halt;
 use crate::event::Event;
-use crate::model::mask;
 use crate::model::record::Record;
+use crate::model::{mask, text};
 
 /// The commands that are told something, for `sh -c`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +32,12 @@ impl Session {
             let failed = match self.stop.halt() {
                 None => hook.run(supervisor, told).await,
                 Some(Halt::Kill(..)) => None,
-                Some(_) => hook.run_last(supervisor, told),
+                Some(_) => {
+                    let limit = text::duration(hook::LIMIT.as_secs_f64());
+                    self.events
+                        .note(format!("on_cycle is told first, which may take {limit}"));
+                    hook.run_last(supervisor, told)
+                }
             };
             failed.into_iter().for_each(|why| self.events.warn(why));
         }
