@@ -676,6 +676,9 @@ fn the_status_is_told_beside_a_configuration_with_mistakes_and_names_them() {
     let problem = "\nproblem    a run would be refused: [home]/.config/evolve/config.yaml:1:1: unknown key \"agnet\", and 1 more\n";
     assert!(page.contains(problem), "{page}");
     assert!(page.contains("\ngoals      2\n"), "{page}");
+    let protected = page.lines().find(|line| line.starts_with("protected"));
+    let is_told = protected.is_some_and(|line| line.contains("your config.yaml cannot be read"));
+    assert!(is_told, "{page}");
     let run = repo.evolve(&["status", "--json"]).expect(0);
     let status = document("status", &run.stdout);
     let problem = status["problems"][0].as_str().unwrap();
@@ -848,7 +851,7 @@ fn the_status_names_the_worst_goals_that_fail_and_those_that_wait_for_a_person()
     for row in [
         "\nfailing    g, f, e, d, c and 2 more\n",
         "\nskipped    s — `evolve measure` says why\n",
-        "\ndeclined   g: no key — `evolve retry g` allows another attempt\n",
+        "\ndeclined   g: no key — `evolve retry ID` allows another attempt\n",
     ] {
         assert!(page.contains(row), "{row}{page}");
     }

@@ -1,5 +1,7 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
 
 use crate::cli::config::user_config;
@@ -41,11 +43,16 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let ledger = &progress.ledger;
     let head = repo.head()?;
     let stuck = |goal| Stuck::of(goal, &ledger.history.records, &ledger.retries);
-    let stuck: Vec<Stuck> = listed.iter().filter_map(stuck).collect();
+    let mut stuck: Vec<(u8, Stuck)> = listed
+        .iter()
+        .filter_map(|goal| Some((goal.weight, stuck(goal)?)))
+        .collect();
     let standing = |wanted: &str| -> Vec<String> {
-        let those = stuck.iter().filter(|one| one.standing == wanted);
-        those.map(|one| one.goal_id.clone()).collect()
+        let those = stuck.iter().filter(|(_, one)| one.standing == wanted);
+        those.map(|(_, one)| one.goal_id.clone()).collect()
     };
+    let (struck, declined) = (standing("struck"), standing("declined"));
+    stuck.sort_by_key(|(weight, _)| Reverse(*weight));
     let newest = progress.newest.as_ref();
     // What is no goal any more needs nobody.
     let is_goal = |id: &String| listed.is_empty() || listed.iter().any(|goal| goal.id == *id);
@@ -105,9 +112,9 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         baseline_score: ledger
             .snapshot(&repo, names::BASELINE)
             .map(|snapshot| snapshot.score),
-        struck: standing("struck"),
-        declined: standing("declined"),
-        stuck,
+        struck,
+        declined,
+        stuck: stuck.into_iter().map(|(_, one)| one).collect(),
         queue: ledger.queue.counts(&repo.name(), &TakenBack::of(&records)),
         problems: ledger
             .problems()
@@ -163,11 +170,15 @@ fn unread_words(error: &Error) -> String {
     format!("a run would be refused: {first}{more}")
 }
 
-/// Returns what protects whom in a session that would be started now. One that would not begin because the user's configuration
-/// cannot be read is told of as if there were none.
+/// Returns what protects whom in a session that would be started now; none would be where the user's configuration cannot be read.
 fn protections(repo: &Repo, goals: Option<&Goals>, user: Option<&Settings>) -> Protections {
-    let nothing = Settings::default();
-    let user = user.unwrap_or(&nothing);
+    let Some(user) = user else {
+        let unread = "your config.yaml cannot be read, and a run would be refused".to_owned();
+        return Protections {
+            lacks: vec![unread],
+            ..Sandbox::none(&Settings::default().sandbox).protections
+        };
+    };
     let file = goals.map(|goals| &goals.settings);
     let wish = file.map(|file| file.sandbox.clone().or(&user.sandbox));
     let wish = wish.unwrap_or_else(|| user.sandbox.clone());

@@ -384,6 +384,8 @@ mod tests {
                 "session": {"pid": 7, "started_at": time}, "protections": protections,
                 "sandboxes": [{"sandbox": "bwrap", "works": false, "detail": "not installed"}], "kill": null, "stop": "done for today",
                 "interrupted_cycle": null, "cycles": 1, "newest": record(), "score": 50.0, "baseline_score": null,
+                "failing": ["a"], "skipped": [],
+                "stuck": [{"goal_id": "a", "standing": "struck", "reason": "the agent changed nothing"}],
                 "struck": ["a"], "declined": [], "queue": {"open": 1, "set_aside": 0, "consumed": 2}, "problems": []
             }),
         );

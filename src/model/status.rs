@@ -50,7 +50,7 @@ pub struct Status {
     pub score: Option<f64>,
     /// How many goals pass in what is in the repository.
     pub goals_passing: Option<usize>,
-    /// The goals that fail in it, the heaviest first.
+    /// The goals that fail in it and are not within their tolerance, the heaviest first.
     pub failing: Vec<String>,
     /// The goals that could not be measured in it.
     pub skipped: Vec<String>,
@@ -60,11 +60,11 @@ pub struct Status {
     pub struck: Vec<String>,
     /// Goals whose agent gave up.
     pub declined: Vec<String>,
-    /// Both, with the reason of each.
+    /// Both, with the reason of each, the heaviest first.
     pub stuck: Vec<Stuck>,
     /// How much work is queued.
     pub queue: Counts,
-    /// What is wrong with the ledger's files.
+    /// What is wrong with the ledger's files, and with the user's configuration.
     pub problems: Vec<String>,
 }
 

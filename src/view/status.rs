@@ -188,21 +188,28 @@ fn unmet(status: &Status) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Names the goals that no cycle works on any more, each with the reason.
+/// Names the goals that no cycle works on any more, the worst of them with the reason.
 fn passed_over(status: &Status) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     for name in ["struck", "declined"] {
         let those = status.stuck.iter().filter(|one| one.standing == name);
         let those: Vec<&Stuck> = those.collect();
-        rows.extend(those.iter().take(NAMED).map(|one| {
-            let reason = cut(&clean_line(&one.reason), SHORT_REASON).to_string();
-            let id = clean_line(&one.goal_id);
-            let words = format!("{id}: {reason} — `evolve retry {id}` allows another attempt");
-            (name, paint(ODD, &words))
-        }));
-        if let Some(more) = those.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            rows.push((name, paint(ODD, &format!("and {more} more"))));
+        let (first, rest) = those.split_at(those.len().min(NAMED));
+        let mut words: Vec<String> = first
+            .iter()
+            .map(|one| {
+                let reason = cut(&clean_line(&one.reason), SHORT_REASON).to_string();
+                format!("{}: {reason}", clean_line(&one.goal_id))
+            })
+            .collect();
+        if !rest.is_empty() {
+            let ids: Vec<&str> = rest.iter().map(|one| one.goal_id.as_str()).collect();
+            words.push(format!("and {}", clean_line(&ids.join(", "))));
         }
+        if let Some(last) = words.last_mut() {
+            last.push_str(" — `evolve retry ID` allows another attempt");
+        }
+        rows.extend(words.iter().map(|words| (name, paint(ODD, words))));
     }
     rows
 }
