@@ -661,7 +661,8 @@ fn an_item_that_failed_goes_last_and_is_set_aside_after_three_failures() {
         "{listed}"
     );
     let said = dry_run_that_writes_nothing(&repo);
-    let why = "no goal fails and what is left in the queue is set aside (1 item)";
+    let why =
+        "no goal fails and what is left in the queue is set aside (1 item, see `evolve work list`)";
     assert!(
         said.contains(&format!("nothing to do — {why}")) && said.contains("hard"),
         "{said}"

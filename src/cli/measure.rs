@@ -31,7 +31,7 @@ use crate::model::ledger as names;
 use crate::model::mask;
 use crate::model::sandbox::Mode;
 use crate::model::schema;
-use crate::model::select::{self, Choice, Seen, Task};
+use crate::model::select::{self, Choice, Seen, Stuck, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::{self, Part};
 use crate::model::text;
@@ -306,6 +306,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         repository: &repository,
     });
     let queue = &progress.ledger.queue;
+    let idle = select::nothing_to_do(queue, &repository);
     let sweep = sweep_note(&repo, &goals, &choice, &progress.ledger)?;
     // That of a session at work is not settled yet.
     let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
@@ -324,7 +325,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     };
     if run.json {
         measured_events(&snapshot).iter().for_each(print_event);
-        print_event(&choice_event(&choice, &goals, agent));
+        print_event(&choice_event(&choice, &goals, agent, &idle));
         let notes = sweep.into_iter().chain(unsettled);
         notes.for_each(|message| print_event(&Event::Note { message }));
         return Ok(0);
@@ -332,7 +333,6 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     let width = width::of_terminal();
     let say = |page: &str| global.say(&width::page(page, width));
     global.say(&tables::measure_table(&snapshot, all.len(), width));
-    let idle = select::nothing_to_do(queue, &repository);
     say(&format!("\n{}", planned(&choice, &goals, &idle)));
     if let Some(agent) = agent {
         let words = agent.unwrap_or_else(|why| format!("{why}; `evolve doctor` looks closer"));
@@ -405,17 +405,23 @@ fn measured_events(snapshot: &Snapshot) -> Vec<Event> {
     each.chain([all]).collect()
 }
 
-/// Returns what tells what a run would work on, and with which agent.
-fn choice_event(choice: &Choice, goals: &Goals, agent: Option<Result<String, String>>) -> Event {
+/// Returns what tells what a run would work on, and with which agent; `idle` says why it would do nothing, where it would.
+fn choice_event(
+    choice: &Choice,
+    goals: &Goals,
+    agent: Option<Result<String, String>>,
+    idle: &str,
+) -> Event {
     let selection = match choice {
         Choice::Work(selection) => selection,
         Choice::Nothing => {
-            let message = "nothing to do".to_owned();
+            let message = format!("nothing to do: {idle}");
             return Event::Note { message };
         }
         Choice::HumanNeeded(stuck) => {
-            let ids: Vec<_> = stuck.iter().map(|stuck| stuck.goal_id.as_str()).collect();
-            let message = format!("a human is needed: {}", ids.join(", "));
+            let each = |one: &Stuck| format!("{} ({}): {}", one.goal_id, one.standing, one.reason);
+            let each: Vec<_> = stuck.iter().map(each).collect();
+            let message = format!("a human is needed: {}", each.join("; "));
             return Event::Note { message };
         }
     };

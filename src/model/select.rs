@@ -112,7 +112,7 @@ pub fn nothing_to_do(queue: &Queue, repository: &str) -> String {
     match queue.set_aside(repository).len() {
         0 => "no goal fails and the queue is empty".to_owned(),
         count => format!(
-            "no goal fails and what is left in the queue is set aside ({})",
+            "no goal fails and what is left in the queue is set aside ({}, see `evolve work list`)",
             text::count(count, "item")
         ),
     }
@@ -388,7 +388,7 @@ mod tests {
             (
                 set_aside,
                 "repo",
-                "no goal fails and what is left in the queue is set aside (1 item)",
+                "no goal fails and what is left in the queue is set aside (1 item, see `evolve work list`)",
             ),
             (
                 "{\"title\": \"hard\", \"failures\": 3, \"target_repo\": \"other\"}\n",
