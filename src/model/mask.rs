@@ -48,6 +48,16 @@ pub fn line(words: &str, most: usize) -> String {
     text::cut(&secrets(&text::clean_line(words)), most)
 }
 
+/// Masks secrets character by character, so that everything else stands where it stood.
+pub fn in_place(text: &str) -> String {
+    let mut masked = text.to_owned();
+    for secret in found(text).into_iter().rev() {
+        let stars = "*".repeat(text[secret.clone()].chars().count());
+        masked.replace_range(secret, &stars);
+    }
+    masked
+}
+
 /// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser. The parser quotes
 /// what it found, so that is cleaned, masked and cut.
 pub fn json_problem(cause: &serde_json::Error) -> String {

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::goals::Goals;
 use crate::model::init::{Found, Proposal};
-use crate::model::text::{clean_line, count, cut, on_one_line, some_of};
+use crate::model::mask;
+use crate::model::text::{clean_line, count, on_one_line, some_of};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
 use crate::view::width::{columns_folded, commands, wrapped};
 
@@ -173,7 +174,7 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
             vec![
                 Cell(FAINT, format!("{:>4}", one.weight)),
                 Cell(STRONG, one.id.clone()),
-                Cell::plain(cut(&clean_line(&on_one_line(&one.check)), CHECK)),
+                Cell::plain(mask::line(&on_one_line(&one.check), CHECK)),
             ]
         })
         .collect();

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::error::Spot;
+use crate::model::mask;
 use crate::model::text::{count, visible};
 use crate::view::style::{BAD, FAINT, GOOD, ODD, STRONG, paint};
 use crate::view::width::wrapped;
@@ -67,9 +68,10 @@ fn one(spot: &Spot, width: Option<usize>, level: Level<'_>) -> String {
     lines.concat().join("\n")
 }
 
-/// Returns the line, as long as it is, so that the renderer counts its columns right: what was not kept of it is dots.
+/// Returns the line, as long as it is, so that the renderer counts its columns right: what was not kept of it is dots, and a secret is
+/// as many stars, as the renderer may cut it.
 fn line(spot: &Spot) -> String {
-    let line = "…".repeat(spot.skipped) + &visible(&spot.text);
+    let line = "…".repeat(spot.skipped) + &visible(&mask::in_place(&spot.text));
     let missing = spot.column.saturating_sub(line.chars().count() + 1);
     line + &" ".repeat(missing)
 }
@@ -151,6 +153,25 @@ hint: write seconds, as in 90, or a
             let page = plain(spot(601, 4, &line), Some(width));
             let lines: Vec<&str> = page.lines().collect();
             assert!(lines[3].chars().count() <= width, "{width}: {page}");
+            let at = lines[4].find('^').expect("a marker");
+            let marked: String = lines[3].chars().skip(at).take(4).collect();
+            assert_eq!(marked, "HERE", "{page}");
+        }
+    }
+
+    #[test]
+    fn of_a_secret_no_half_is_shown_wherever_the_line_is_cut_and_the_marker_stays_true() {
+        let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+        let line = format!(
+            "check: {token} {} HERE {} {token}",
+            "x ".repeat(20),
+            "y ".repeat(20)
+        );
+        let at = line.find("HERE").expect("it is there") + 1;
+        for width in 40..200 {
+            let page = plain(spot(at, 4, &line), Some(width));
+            assert!(!page.contains("ghp_") && !page.contains("a1B2"), "{page}");
+            let lines: Vec<&str> = page.lines().collect();
             let at = lines[4].find('^').expect("a marker");
             let marked: String = lines[3].chars().skip(at).take(4).collect();
             assert_eq!(marked, "HERE", "{page}");
