@@ -259,6 +259,11 @@ fn who_asks_for_the_loop_or_what_belongs_to_it_by_a_name_is_told_where_it_is() {
         let said = repo.evolve(&[word]).expect(2).stderr;
         assert!(said.contains(way), "{word}: {said}");
     }
+    // A command of another command is something else.
+    let said = repo.evolve(&["work", "run"]).expect(2).stderr;
+    assert!(!said.contains("`evolve` alone"), "{said}");
+    let said = repo.evolve(&["-q", "run"]).expect(2).stderr;
+    assert!(said.contains("`evolve` alone runs the loop"), "{said}");
     let said = repo.evolve(&["und"]).expect(2).stderr;
     assert!(said.contains("undo"), "{said}");
 }

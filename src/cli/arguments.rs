@@ -185,6 +185,11 @@ fn in_our_words(error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return with_nearest(error);
     };
+    // What `work` or `search` has no command for is something else.
+    let is_within = |usage: &ContextValue| !usage.to_string().contains("evolve [");
+    if error.get(ContextKind::Usage).is_some_and(is_within) {
+        return with_nearest(error);
+    }
     let meant = NO_COMMANDS
         .iter()
         .find(|(words, _)| words.contains(&word.as_str()));
