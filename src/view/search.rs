@@ -11,7 +11,7 @@ pub mod story;
 
 use anstyle::Style;
 
-use crate::model::search::view::{Digits, Overview, Row, UNDER_WAY, name};
+use crate::model::search::view::{AGENT_FAILED, Digits, Overview, Row, UNDER_WAY, name};
 use crate::model::text::clean_line;
 use crate::model::usage::dollars;
 use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
@@ -20,7 +20,7 @@ use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
 fn of_ending(ending: &str) -> Style {
     match ending {
         "accepted" => GOOD,
-        "gate failed" | "invalid" | "agent failed" => BAD,
+        "gate failed" | "invalid" | AGENT_FAILED => BAD,
         "unconfirmed" | "refuted" | "declined" => ODD,
         "duplicate" | "unchanged" | "under way" => FAINT,
         _ => PLAIN,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Row;
 use crate::model::git::patch::Patch;
 use crate::model::report::FileLine;
+use crate::model::search::view::AGENT_FAILED;
 use crate::model::{mask, text};
 
 /// How many characters of a brief are told.
@@ -114,7 +115,7 @@ impl Entry {
 pub fn tone(ending: &str) -> &'static str {
     match ending {
         "accepted" => "good",
-        "gate failed" | "invalid" | "agent failed" => "bad",
+        "gate failed" | "invalid" | AGENT_FAILED => "bad",
         "unconfirmed" | "refuted" | "declined" => "odd",
         _ => "faint",
     }
