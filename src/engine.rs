@@ -183,10 +183,10 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         // One that was cut short may be recorded all the same.
         for record in progress.recorded.after(recorded) {
             session.tell_cycle(record).await;
-        }
-        // The command may have been running for a while.
-        if let Some(kill @ Halt::Kill(..)) = session.stop.look_for_kill() {
-            return Err(kill.into());
+            // The command may have been running for a while.
+            if let Some(kill @ Halt::Kill(..)) = session.stop.look_for_kill() {
+                return Err(kill.into());
+            }
         }
         let step = step?;
         logs::drop_old_cycles(&session.logs(), progress.recorded.tally().len());
