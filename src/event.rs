@@ -10,7 +10,7 @@ use crate::model::goals::Limits;
 use crate::model::record::Record;
 use crate::model::sandbox::Protections;
 use crate::model::search::view::{Generation, Overview, Row, Sampled};
-use crate::model::snapshot::Measurement;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::usage::Spent;
 use crate::model::{mask, text};
 
@@ -289,6 +289,19 @@ pub enum Event {
 }
 
 impl Event {
+    /// Returns what tells that goals were measured, and what for.
+    pub fn measured(snapshot: &Snapshot, purpose: &'static str) -> Event {
+        let ids = |result| snapshot.with(result).map(|goal| goal.id.clone()).collect();
+        Event::MeasureFinished {
+            score: snapshot.score,
+            goals_passing: snapshot.goals_passing,
+            goals_total: snapshot.goals_total,
+            failing: ids(CheckResult::Fail),
+            skipped: ids(CheckResult::Skip),
+            purpose,
+        }
+    }
+
     /// Returns the event as one line of JSON without its end, with what looks like a secret masked; `time` is when it happened,
     /// RFC 3339 in UTC.
     pub fn line(&self, time: &str) -> String {

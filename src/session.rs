@@ -34,7 +34,7 @@ use crate::event::{Event, Events};
 use crate::model::goals::Limits;
 use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
-use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::snapshot::Snapshot;
 use crate::model::sweep::Part;
 use crate::model::told::Waiting;
 use crate::model::work::WorkItem;
@@ -454,15 +454,7 @@ impl Session {
 
     /// Tells of a whole snapshot.
     pub fn tell_measured(&self, snapshot: &Snapshot, purpose: &'static str) {
-        let ids = |result| snapshot.with(result).map(|goal| goal.id.clone()).collect();
-        self.events.send(Event::MeasureFinished {
-            score: snapshot.score,
-            goals_passing: snapshot.goals_passing,
-            goals_total: snapshot.goals_total,
-            failing: ids(CheckResult::Fail),
-            skipped: ids(CheckResult::Skip),
-            purpose,
-        });
+        self.events.send(Event::measured(snapshot, purpose));
     }
 
     /// Rests for a while, and tells of it. A STOP file ends the rest at once and its words are returned; KILL, a signal or the

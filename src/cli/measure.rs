@@ -32,7 +32,7 @@ use crate::model::mask;
 use crate::model::sandbox::Mode;
 use crate::model::schema;
 use crate::model::select::{self, Choice, Seen, Stuck, Task};
-use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::snapshot::Snapshot;
 use crate::model::sweep::{self, Part};
 use crate::model::text;
 use crate::session::Progress;
@@ -390,19 +390,7 @@ fn measured_events(snapshot: &Snapshot) -> Vec<Event> {
     let each = snapshot.goals.iter().map(|goal| Event::CheckFinished {
         measurement: goal.clone(),
     });
-    let ids = |result| {
-        let those = snapshot.with(result);
-        those.map(|goal| goal.id.clone()).collect()
-    };
-    let all = Event::MeasureFinished {
-        score: snapshot.score,
-        goals_passing: snapshot.goals_passing,
-        goals_total: snapshot.goals_total,
-        failing: ids(CheckResult::Fail),
-        skipped: ids(CheckResult::Skip),
-        purpose: EACH_TOLD,
-    };
-    each.chain([all]).collect()
+    each.chain([Event::measured(snapshot, EACH_TOLD)]).collect()
 }
 
 /// Returns what tells what a run would work on, and with which agent; `idle` says why it would do nothing, where it would.

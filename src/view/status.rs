@@ -198,7 +198,7 @@ fn passed_over(status: &Status) -> Vec<(&'static str, String)> {
         let mut words: Vec<String> = first
             .iter()
             .map(|one| {
-                let reason = cut(&clean_line(&one.reason), SHORT_REASON).to_string();
+                let reason = cut(&clean_line(&one.reason), SHORT_REASON);
                 format!("{}: {reason}", clean_line(&one.goal_id))
             })
             .collect();
