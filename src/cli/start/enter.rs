@@ -105,6 +105,7 @@ pub async fn enter(
     ] {
         files::remove_temporaries(&folder);
     }
+    (Workspace { repo: &repo }).remove_own_lock()?;
     let mirror = Mirror::of(&repo.own_places()).ok();
     if let Some(mirror) = &mirror {
         mirror.refuse_another()?;

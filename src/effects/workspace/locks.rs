@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::index::lock::{in_the_way, remove_dead};
+use super::index::lock::in_the_way;
 use super::{Start, Workspace};
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ impl Workspace<'_> {
 
     /// The same for whoever began at a moment, in seconds since 1970, and writes these refs.
     pub fn clear_locks_of(&self, refs: &[&str], since: i64) -> Result<Vec<String>> {
-        remove_dead(&self.repo.git_dir().join("index.lock"))?;
+        self.remove_own_lock()?;
         let mut locks = self.locks_of(&[&["HEAD"], refs].concat());
         let is_new = |lock: &PathBuf| !is_older(lock, since) && !locks.contains(lock);
         let others: Vec<_> = all_locks(self.repo.git_dir(), &self.repo.common_path(""))

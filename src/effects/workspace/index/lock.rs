@@ -1,6 +1,6 @@
 //! The lock on git's index, as git has it, and the index that is made ready under it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
@@ -39,8 +39,16 @@ impl IndexLock {
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        if self.is_held() {
-            let _ = fs::remove_file(&self.path);
+        if !self.is_held() {
+            return;
+        }
+        // With one that is left nobody can commit: a disk that failed once is asked again.
+        if fs::remove_file(&self.path).is_err()
+            && let Err(cause) = files::remove(&self.path)
+        {
+            tracing::warn!(
+                "{cause}: until it is gone nobody can commit; the next start of evolve removes it"
+            );
         }
     }
 }
@@ -60,6 +68,12 @@ impl Workspace<'_> {
     /// Locks the index. One that another git does not let go of is an error (exit 3).
     pub fn lock_index(&self) -> Result<LockedIndex> {
         LockedIndex::take(self.repo)?.map_err(|held| in_the_way(&held))
+    }
+
+    /// Removes the lock on the index that an `evolve` left which died, or whose disk did not let it: nobody could commit. To be
+    /// done by who holds the lock of `evolve`.
+    pub fn remove_own_lock(&self) -> Result<()> {
+        remove_dead(&lock_of(&index_of(self.repo))).map(|_| ())
     }
 
     /// Puts an index that is ready in its place, which stays locked. Where somebody removed the lock meanwhile it is made anew from what
@@ -90,11 +104,8 @@ impl LockedIndex {
     pub(in crate::effects::workspace) fn take(
         repo: &Repo,
     ) -> Result<std::result::Result<LockedIndex, PathBuf>> {
-        let git_dir = repo.git_dir();
-        // As git does where the index is a link.
-        let index = git_dir.join("index");
-        let index = index.canonicalize().unwrap_or(index);
-        let path = beside(&index, &with_lock(index.file_name()));
+        let index = index_of(repo);
+        let path = lock_of(&index);
         let until = Instant::now() + PATIENCE;
         let (lock, uncut) = loop {
             let uncut = Uncut::begin();
@@ -117,7 +128,7 @@ impl LockedIndex {
         };
         let copy = beside(&index, OsStr::new(ASIDE));
         // Whoever holds the lock is alone: what lies there a crash left.
-        for left in [copy.clone(), beside(&copy, &with_lock(copy.file_name()))] {
+        for left in [copy.clone(), lock_of(&copy)] {
             files::remove_all(&left).map_err(|cause| Error::io("remove", &left, cause))?;
         }
         let mut locked = LockedIndex {
@@ -183,15 +194,21 @@ fn beside(file: &Path, name: &OsStr) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Returns what git calls the lock of a file.
-fn with_lock(name: Option<&OsStr>) -> OsString {
-    let mut lock = name.unwrap_or_default().to_owned();
-    lock.push(".lock");
-    lock
+/// Returns the index that git writes: what it leads to where it is a link.
+fn index_of(repo: &Repo) -> PathBuf {
+    let index = repo.git_dir().join("index");
+    index.canonicalize().unwrap_or(index)
+}
+
+/// Returns the lock that git makes to write a file.
+fn lock_of(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".lock");
+    beside(file, &name)
 }
 
 /// Removes the lock of an `evolve` that died; says whether it was one. To be done by who holds the lock of `evolve`: no other lives.
-pub(in crate::effects::workspace) fn remove_dead(lock: &Path) -> Result<bool> {
+fn remove_dead(lock: &Path) -> Result<bool> {
     let found = files::read_bounded(lock, MARK.len() as u64);
     let is_own = found.is_ok_and(|found| found.as_deref() == Some(MARK));
     if is_own {
