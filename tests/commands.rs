@@ -869,6 +869,27 @@ fn the_status_names_the_worst_goals_that_fail_and_those_that_wait_for_a_person()
 }
 
 #[test]
+fn the_status_names_goals_that_are_worse_within_their_tolerance() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 9}
+  - {id: size, description: d, check: cat size, weight: 5, continuous: {metric: kB, threshold: 10, direction: at-most, tolerance: 20}}
+",
+    );
+    repo.write("size", "10\n");
+    repo.commit_all("size");
+    repo.cycle("touch a; echo 11 >size").expect(0);
+    let page = repo.answer(&["status"]);
+    assert!(
+        page.contains("\ntolerated  size — worse, but within tolerance\n"),
+        "{page}"
+    );
+    let run = repo.evolve(&["status", "--json"]).expect(0);
+    let status = document("status", &run.stdout);
+    assert_eq!(status["tolerated"], json!(["size"]));
+    assert_eq!(status["failing"], json!([]));
+}
+
+#[test]
 fn looking_works_beside_a_session_at_work() {
     let repo = small();
     let go = repo.outside().join("go");

@@ -255,6 +255,8 @@ fn who_asks_for_the_loop_or_what_belongs_to_it_by_a_name_is_told_where_it_is() {
         ("queue", "`evolve work list` lists the queue"),
         ("goals", "`evolve validate` lists the goals"),
         ("agents", "`evolve help agents`"),
+        ("cycl", "`evolve` alone runs the loop"),
+        ("goalss", "`evolve validate` lists the goals"),
     ] {
         let said = repo.evolve(&[word]).expect(2).stderr;
         assert!(said.contains(way), "{word}: {said}");

@@ -190,9 +190,18 @@ fn in_our_words(error: clap::Error) -> clap::Error {
     if error.get(ContextKind::Usage).is_some_and(is_within) {
         return with_nearest(error);
     }
-    let meant = NO_COMMANDS
+    let such: Vec<&str> = NO_COMMANDS
         .iter()
-        .find(|(words, _)| words.contains(&word.as_str()));
+        .flat_map(|(words, _)| *words)
+        .copied()
+        .collect();
+    let word_meant = match error.get(ContextKind::SuggestedSubcommand) {
+        // The library's own guess at a command goes before one at such a word.
+        Some(_) => such.iter().find(|such| *such == word).copied(),
+        None => nearest(word, &such),
+    };
+    let meant =
+        word_meant.and_then(|word| NO_COMMANDS.iter().find(|(words, _)| words.contains(&word)));
     let Some((_, meant)) = meant else {
         return with_nearest(error);
     };

@@ -125,6 +125,8 @@ pub(super) enum Command {
     /// Stop the loop after its running cycle; `--now` ends the running cycle too
     Stop(StopOptions),
     /// Let a goal that was struck or declined be worked on again
+    ///
+    /// Its earlier attempts no longer count. Where none counts anyway, that is said and nothing is written.
     Retry {
         /// The goal
         #[arg(add = ArgValueCompleter::new(complete::goals))]

@@ -106,6 +106,13 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         score: newest.map(|snapshot| snapshot.score),
         goals_passing: newest.map(|snapshot| snapshot.goals_passing),
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
+        tolerated: ids(newest.map_or_else(Vec::new, |snapshot| {
+            snapshot
+                .goals
+                .iter()
+                .filter(|goal| goal.tolerated)
+                .collect()
+        })),
         skipped: ids(newest.map_or_else(Vec::new, |snapshot| {
             snapshot.with(CheckResult::Skip).collect()
         })),

@@ -222,8 +222,8 @@ pub fn relevant<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) ->
 
 /// Returns the lesson that a person means: by its id or how that begins, or by how its words begin.
 pub fn find<'a>(word: &str, lessons: &[&'a Lesson]) -> Result<&'a Lesson> {
+    let shown = mask::line(word, SHOWN);
     let word = text::clean_line(word).to_lowercase();
-    let shown = mask::line(&word, SHOWN);
     let ways: [&dyn Fn(&Lesson) -> bool; 2] =
         [&|lesson| lesson.id().starts_with(&word), &|lesson| {
             lesson.text.to_lowercase().starts_with(&word)

@@ -52,6 +52,8 @@ pub struct Status {
     pub goals_passing: Option<usize>,
     /// The goals that fail in it and are not within their tolerance, the heaviest first.
     pub failing: Vec<String>,
+    /// The goals that fail in it by no more than their tolerance.
+    pub tolerated: Vec<String>,
     /// The goals that could not be measured in it.
     pub skipped: Vec<String>,
     /// The score of the baseline.

@@ -180,6 +180,10 @@ fn unmet(status: &Status) -> Vec<(&'static str, String)> {
         let ids = clean_line(&some_of(&status.failing, NAMED));
         rows.push(("failing", paint(BAD, &ids)));
     }
+    if !status.tolerated.is_empty() {
+        let ids = clean_line(&some_of(&status.tolerated, NAMED));
+        rows.push(("tolerated", format!("{ids} — worse, but within tolerance")));
+    }
     if !status.skipped.is_empty() {
         let ids = clean_line(&some_of(&status.skipped, NAMED));
         let words = format!("{ids} — `evolve measure` says why");

@@ -10,7 +10,7 @@ use super::called::{self, NODE, Place, Task};
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{TaskFiles, held};
 use super::{Found, Look, Wishes, first_of, has, homes, join, json, known};
-use crate::model::{check, text};
+use crate::model::{check, mask};
 
 /// The column of lines in the table that istanbul prints, whoever calls it.
 pub(super) const TABLE: &str = r"{regex: 'All files\s*\|(?:[^|\n]*\|){3}\s*([0-9.]+)'}";
@@ -353,7 +353,7 @@ fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
         }
         seen.push(name);
         if let Some((id, _)) = proposed.iter().find(|(_, caller)| may_call(caller, name)) {
-            let shown = text::cut(name, SHOWN);
+            let shown = mask::line(name, SHOWN);
             found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
             continue;
         }
@@ -433,7 +433,7 @@ fn left(package: &Package, tasks: &TaskFiles, path: &str, seen: &[&str], found: 
     for (name, script) in scripts.filter(|(name, _)| !seen.contains(&name.as_str())) {
         let known = SCRIPTS.iter();
         let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
-        let shown = text::cut(name, SHOWN);
+        let shown = mask::line(name, SHOWN);
         let why = cannot_be_a_goal(package, tasks, name, script.as_str().unwrap_or_default());
         match (known.next(), why) {
             (Some((_, id, _, _)), _) => {

@@ -3,7 +3,7 @@
 use super::Found;
 use super::offer::{Part, Proposal};
 use super::settle::of_part;
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// How far goals are indented in a new file.
 const INDENT: &str = "  ";
@@ -87,7 +87,7 @@ fn goal(one: &Proposal, indent: &str) -> String {
 pub(super) fn head(one: &Proposal, missing: &str, indent: &str) -> String {
     let source = comment(&one.source);
     // It may be a command that somebody is to run.
-    let missing = text::cut(&text::clean_line(missing), 2 * COMMENT);
+    let missing = mask::line(missing, 2 * COMMENT);
     format!("{indent}# {source}{NOT_NOW}{missing}")
 }
 
@@ -101,7 +101,7 @@ pub(super) fn commented(one: &Proposal, indent: &str) -> Vec<String> {
 
 /// Returns text that stays on its line of a comment.
 fn comment(text: &str) -> String {
-    text::cut(&text::clean_line(text), COMMENT)
+    mask::line(text, COMMENT)
 }
 
 fn lines(one: &Proposal) -> Vec<String> {

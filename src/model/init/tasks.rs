@@ -24,7 +24,7 @@ use super::python::venv::VENVS;
 use super::writers;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
-use crate::model::{check, text};
+use crate::model::{check, mask, text};
 
 /// Why what has no recipe makes no goal.
 const RUNS_NOTHING: &str = "it runs nothing";
@@ -102,7 +102,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         let shown = rules
             .with_arguments()
             .iter()
-            .map(|name| text::cut(name, SHOWN));
+            .map(|name| mask::line(name, SHOWN));
         let shown: Vec<String> = shown.collect();
         for some in shown.chunks(NAMED) {
             let they = match some.len() {
@@ -115,7 +115,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         let elsewhere = rules.not_here().iter();
         let elsewhere = elsewhere.filter(|name| !rules.names().contains(name));
         for name in elsewhere.take(NAMED) {
-            let shown = text::cut(name, SHOWN);
+            let shown = mask::line(name, SHOWN);
             let why = "it asks somebody first, or is for another system";
             found.leave_out(format!("{file}: {shown}: {why}"));
         }
@@ -179,12 +179,12 @@ fn named(
             continue;
         }
         if let Some(why) = cannot(name) {
-            let shown = text::cut(name, SHOWN);
+            let shown = mask::line(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {why}"));
             continue;
         }
         if let Some(same) = callers.get(name) {
-            let shown = text::cut(name, SHOWN);
+            let shown = mask::line(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
         }
@@ -233,7 +233,7 @@ pub(super) fn not_found(look: &dyn Look, program: &str, command: &str) -> String
     let own = venvs.find(|venv| look.is_there(&format!("{venv}/bin/{program}")));
     match own {
         Some(venv) => {
-            let command = text::cut(command, SHOWN);
+            let command = mask::line(command, SHOWN);
             format!(
                 "{program} is in {venv}/bin, which is not on the PATH: PATH=$PWD/{venv}/bin:$PATH {command}"
             )
@@ -313,7 +313,7 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
         let mut known = NAMES.iter();
         let known = known.find(|(_, _, _, names)| names.contains(name));
         let goal = known.and_then(|(role, _, _, _)| of_role(found, *role));
-        let shown = text::cut(name, SHOWN);
+        let shown = mask::line(name, SHOWN);
         match (goal, by_name(name)) {
             (Some(id), _) => {
                 found.leave_out(format!("{file}: {shown}: {}", instead(&id)));

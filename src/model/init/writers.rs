@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::called::{self, HOOKS, NODE, PREK, Place, Task, TextsOf};
 use crate::model::check::{self, Does, Done, of_module};
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// Why a task makes no goal that is called as one that changes files.
 pub(super) const BY_NAME: &str = "it changes files; a goal only looks";
@@ -104,7 +104,7 @@ impl Harm {
 }
 
 fn why(harm: Harm) -> String {
-    let shown = |command: &String| text::clean_line(&text::cut(command, SHOWN));
+    let shown = |command: &String| mask::line(command, SHOWN);
     let by = harm.by.as_ref().map(|by| format!(": {}", shown(by)));
     let command = harm.command.as_ref();
     let command = command.map(|command| format!(" ({}{})", shown(command), by.unwrap_or_default()));
@@ -304,7 +304,7 @@ pub(super) fn hidden(text: &str, texts_of: TextsOf) -> Option<String> {
     let all = texts_reached(text, texts_of);
     let mut hidden = all.iter().filter_map(|(text, commands)| {
         let one = commands.iter().find(|one| is_hidden(&one.words[0]))?;
-        let shown = text::clean_line(&text::cut(&one.typed(), SHOWN));
+        let shown = mask::line(&one.typed(), SHOWN);
         Some(as_written(text, &shown))
     });
     hidden.next()

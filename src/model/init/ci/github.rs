@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::matrix::{self, Chosen};
 use super::{Env, Step, toolchain};
-use crate::model::check;
 use crate::model::init::Found;
+use crate::model::{check, mask};
 
 /// What starts a workflow that looks at changes.
 const ON_CHANGES: [&str; 5] = [
@@ -125,7 +125,7 @@ fn has_secret(one: &Value) -> bool {
 fn of_job(workflow: &Value, job: &Value, place: &str, found: &mut Found, steps: &mut Vec<Step>) {
     let called = job.get("uses").and_then(Value::as_str);
     if let Some(called) = called.filter(|it| !it.starts_with("./")) {
-        let called = crate::model::text::cut(called, 60);
+        let called = mask::line(called, 60);
         found.leave_out(format!("{place}: {called}: {OF_OTHERS}"));
     }
     let list = job.get("steps").and_then(Value::as_array);
@@ -156,7 +156,7 @@ fn of_step(
 ) {
     let text = |key: &str| step.get(key).and_then(Value::as_str);
     if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
-        let action = crate::model::text::cut(action, 60);
+        let action = mask::line(action, 60);
         let why = match action.starts_with("./") {
             true => OWN_ACTION,
             false => OF_GITHUB,
@@ -166,7 +166,7 @@ fn of_step(
     let Some(script) = text("run") else { return };
     let name = text("name").map(|name| told.put_into(name, ""));
     let shown = name.as_deref().unwrap_or_else(|| super::first_line(script));
-    let source = format!("{place}: {}", crate::model::text::cut(shown, 60));
+    let source = format!("{place}: {}", mask::line(shown, 60));
     let default = |key: &str| {
         let within = [job, workflow].into_iter();
         let mut within =
