@@ -18,13 +18,19 @@ const REST_POLL: Duration = Duration::from_millis(100);
 /// Rests for a while, as long as there is `still` something to wait for, and tells of it. What `asked` returns, the words of a STOP
 /// file, ends the rest at once and is returned; KILL, a signal or the limit of time cuts it short.
 pub async fn rest(
-    (stop, events): (&Stop, &Events),
-    (rest, reason): (Duration, &str),
+    stop: &Stop,
+    events: &Events,
+    rest: Duration,
+    reason: &str,
     still: impl Fn() -> bool,
     asked: impl Fn() -> Option<String>,
 ) -> Result<Option<String>, Cut> {
     if rest.is_zero() || !still() {
         return Ok(None);
+    }
+    // What is about to end is not told as a wait.
+    if let Some(words) = asked() {
+        return Ok(Some(words));
     }
     events.send(Event::Waiting {
         seconds: rest.as_secs_f64(),
