@@ -92,20 +92,16 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     if progress.is_kept_at_work(&selection.task) {
         return settle::leave_to_agents_no_more(session, progress, number);
     }
-    let chosen = (&goals, &before, &selection.task);
-    let (mut attempt, mut stock) = match call::call(session, progress, &mut start, chosen).await? {
+    let task = &selection.task;
+    let called = call::call(session, progress, &mut start, &goals, &before, task);
+    let (mut attempt, mut stock) = match called.await? {
         Called::Attempted(attempt, stock) => (*attempt, *stock),
         Called::Over(step) => return Ok(step),
     };
     attempt.look_again(session, progress, &start, &mut stock)?;
     let verdict = gate::judge(&attempt.evidence(&stock.change));
-    let (verdict, in_the_way) = land::land(
-        session,
-        progress,
-        (&start, &mut stock),
-        (&mut attempt, verdict),
-    )
-    .await?;
+    let (verdict, in_the_way) =
+        land::land(session, progress, &start, &mut stock, &mut attempt, verdict).await?;
     // The record is committed whatever comes of this.
     let _ = land::until_free(session, &start.branch).await;
     let judged = Judged {
@@ -116,7 +112,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         verdict,
     };
     let (record, verdict) = conclude(session, progress, judged, &mut attempt).await?;
-    progress.count_found(&selection.task);
+    progress.count_found(task);
     match (attempt.cut, in_the_way) {
         (Some(cut), _) => Err(cut),
         (None, Some(ending)) => Ok(Step::End(ending)),
@@ -173,8 +169,7 @@ async fn conclude(
     if let Some(kept) = &mut progress.kept {
         kept.know_made(&settled.made);
     }
-    let measured = (verdict, &mut settled);
-    let verdict = settle::blame(session, (start, stock), attempt, measured).await?;
+    let verdict = settle::blame(session, start, stock, attempt, verdict, &mut settled).await?;
     settle::hold_settings(session, start, stock, &mut settled)?;
     let fetched = session.give_fetched_back(start, stock)?;
     settled.notes.extend(fetched.iter().cloned());

@@ -169,7 +169,7 @@ impl Session {
             isolation.renew()?;
         }
         let way_out = self.way_out();
-        let begin = || self.workspace().begin((&self.id, cycle), way_out);
+        let begin = || self.workspace().begin(&self.id, cycle, way_out);
         let start = self.with_settings_held(cycle, begin)?;
         Ok(Start {
             unverified_since: verified,
@@ -488,7 +488,6 @@ impl Session {
         reason: &str,
         still: impl Fn() -> bool,
     ) -> Result<Option<String>, Cut> {
-        let told = (&self.stop, &self.events);
         let private = &self.home().private;
         let tell = |waiting: Option<Waiting>| {
             // It is for those who look; the wait is the same without it.
@@ -501,7 +500,8 @@ impl Session {
         if is_told {
             tell(waiting);
         }
-        let rested = resting::rest(told, (rest, reason), still, || self.stop_file()).await;
+        let asked = || self.stop_file();
+        let rested = resting::rest(&self.stop, &self.events, rest, reason, still, asked).await;
         if is_told {
             tell(None);
         }

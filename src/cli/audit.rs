@@ -40,7 +40,7 @@ pub fn audit(global: &Global, run: &RunOptions, as_json: bool, again: usize) -> 
     let (mut audit, recorded) =
         crate::effects::audit::audit(&repo, goals.in_repo.as_deref(), again)?;
     if again > 0 {
-        measure_again((global, run), &repo, (&recorded, &goals), &mut audit)?;
+        measure_again(global, run, &repo, &recorded, &goals, &mut audit)?;
     }
     match as_json {
         true => print_document("audit", &audit)?,
@@ -67,9 +67,11 @@ fn present_settings(repo: &Repo, file: &GoalsFile, name: &str, head: &str) -> Re
 /// Measures recorded commits again, one after the other in a slot of their own, which is removed at the end. Their checks are held
 /// back as those of the present goals file are to be.
 fn measure_again(
-    (global, run): (&Global, &RunOptions),
+    global: &Global,
+    run: &RunOptions,
     repo: &Repo,
-    (recorded, file): (&[Recorded], &GoalsFile),
+    recorded: &[Recorded],
+    file: &GoalsFile,
     audit: &mut Audit,
 ) -> Result<()> {
     let Some(goals_file) = &file.in_repo else {
@@ -85,7 +87,7 @@ fn measure_again(
         std::fs::create_dir_all(&slot.root)
             .map_err(|cause| Error::io("create", &slot.root, cause))?;
         let ground = Ground::of_slot(&slot.root);
-        let sandbox = sandbox_of_checks((global, run), (&settings, &user), (repo, &ground))?;
+        let sandbox = sandbox_of_checks(global, run, &settings, &user, repo, &ground)?;
         let stop = Stop::watch(Vec::new())?;
         let measurer = Measurer {
             supervisor: Supervisor::with_lock(stop.clone(), &slot.root, &lock, Vec::new())?,

@@ -56,7 +56,7 @@ fn examine(global: &Global, run: &RunOptions, here: &Path) -> Result<Vec<Finding
     let root = seen.known().map_or(here, |known| known.root.as_path());
     let asker = Asker::new(root)?;
     let plan = Plan::of(run, &seen);
-    Ok(Looks::begin(&asker, root, (&seen, &plan)).end(&seen))
+    Ok(Looks::begin(&asker, root, &seen, &plan).end(&seen))
 }
 
 /// What was seen first; none where it took too long.

@@ -119,8 +119,7 @@ impl Call<'_> {
         let waiting = init::waiting(&found, &goals, &self.text()?, &new);
         let all = [&new[..], &waiting].concat();
         init::leave_untold(&mut found, &goals, &all);
-        let counts = (new.len(), waiting.len());
-        if counts == (0, 0) {
+        if all.is_empty() {
             self.global.tell(&format!(
                 "{} lacks nothing that could run here\n",
                 self.file.shown
@@ -134,8 +133,9 @@ impl Call<'_> {
             return Ok(0);
         }
         let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
-        let shown = (self.file.shown.as_str(), goals.goals.len());
-        self.global.tell(&view::proposed(counts, shown));
+        let (shown, has) = (&self.file.shown, goals.goals.len());
+        self.global
+            .tell(&view::proposed(new.len(), waiting.len(), shown, has));
         self.global.say(&format!("{}\n", init::goals(&all, "  ")));
         let rest = init::unwritten(&found, &self.text()?, &all);
         let page = view::lacks(&rest, &goals, width::of_terminal());
@@ -150,7 +150,8 @@ impl Call<'_> {
             return Ok(0);
         }
         self.append(&goals, &found, &all)?;
-        self.global.tell(&view::appended(counts, &self.file.shown));
+        self.global
+            .tell(&view::appended(new.len(), waiting.len(), &self.file.shown));
         match ids.is_empty() {
             true => Ok(0),
             false => self.measure(&ids, &found),

@@ -58,15 +58,17 @@ pub fn measure(
     };
     let _ = std::thread::Builder::new().spawn(prepare);
     audience.reporting(global, as_json, || {
-        measure_for((global, &audience), run, ids, (as_json, gate))
+        measure_for(global, &audience, run, ids, as_json, gate)
     })
 }
 
 fn measure_for(
-    (global, audience): (&Global, &Audience),
+    global: &Global,
+    audience: &Audience,
     run: &RunOptions,
     ids: &[String],
-    (as_json, gate): (bool, bool),
+    as_json: bool,
+    gate: bool,
 ) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
@@ -78,10 +80,13 @@ fn measure_for(
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let before = Before::look(&repo, &chosen);
     let measured = block_on(measure_now(
-        (global, &repo),
-        (&goals, &chosen),
+        global,
+        &repo,
+        &goals,
+        &chosen,
         run,
-        (of_each_check(as_json, &watched), EACH_TOLD),
+        of_each_check(as_json, &watched),
+        EACH_TOLD,
     ));
     // Where what goes on is drawn, or each check is wanted, each goal was told as its check ended.
     let is_told = (watched.is_live || global.verbose > 0) && !as_json;
@@ -125,9 +130,10 @@ pub fn snapshot_of(
 ) -> Result<Snapshot> {
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let events = of_each_check(false, &watched);
-    let told = (events, "ratchet");
     let before = Before::look(repo, chosen);
-    let measured = block_on(measure_now((global, repo), (goals, chosen), run, told));
+    let measured = block_on(measure_now(
+        global, repo, goals, chosen, run, events, "ratchet",
+    ));
     watched.end();
     whole(before.told(global, repo, chosen, measured)?)
 }
@@ -182,16 +188,18 @@ pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
 /// Measures without writing a file; the snapshot belongs to no cycle. Where something ended it, that is told with what was
 /// measured until then.
 async fn measure_now(
-    (global, repo): (&Global, &Repo),
-    (goals, chosen): (&Goals, &[&Goal]),
+    global: &Global,
+    repo: &Repo,
+    goals: &Goals,
+    chosen: &[&Goal],
     run: &RunOptions,
-    (events, purpose): (Events, &'static str),
+    events: Events,
+    purpose: &'static str,
 ) -> Result<(Snapshot, Option<Halt>)> {
     let stop = Stop::watch(Vec::new())?;
     let user = user_config()?;
     let ground = repo.ground();
-    let settings = (&goals.settings, &user);
-    let sandbox = sandbox_of_checks((global, run), settings, (repo, &ground))?;
+    let sandbox = sandbox_of_checks(global, run, &goals.settings, &user, repo, &ground)?;
     let measurer = Measurer {
         supervisor: Supervisor::new(stop.clone(), &repo.root)?,
         stop,
@@ -205,7 +213,7 @@ async fn measure_now(
     let progress = Ledger::look(repo).map(|ledger| Progress::new(repo, ledger));
     let expected = progress.map_or_else(
         |_| HashMap::new(),
-        |progress| progress.expected_durations(repo, (&file, goals)),
+        |progress| progress.expected_durations(repo, &file, goals),
     );
     measurer.events.send(Event::MeasureStarted {
         checks: chosen.len(),
@@ -224,9 +232,12 @@ async fn measure_now(
 
 /// Returns the sandbox in which checks run where no agent does. `ground` is where they run.
 pub fn sandbox_of_checks(
-    (global, run): (&Global, &RunOptions),
-    (file, user): (&Settings, &Settings),
-    (repo, ground): (&Repo, &Ground),
+    global: &Global,
+    run: &RunOptions,
+    file: &Settings,
+    user: &Settings,
+    repo: &Repo,
+    ground: &Ground,
 ) -> Result<Sandbox> {
     let mut wish = effective_sandbox(run, file, user);
     if run.sandbox.is_none() && !run.require_sandbox && wish.checks != Some(true) {
@@ -277,10 +288,13 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     let all: Vec<_> = goals.goals.iter().collect();
     let before = Before::look(&repo, &all);
     let measured = block_on(measure_now(
-        (global, &repo),
-        (&goals, &all),
+        global,
+        &repo,
+        &goals,
+        &all,
         run,
-        (of_each_check(run.json, &watched), "dry-run"),
+        of_each_check(run.json, &watched),
+        "dry-run",
     ));
     watched.end();
     let mut snapshot = whole(before.told(global, &repo, &all, measured)?)?;

@@ -27,7 +27,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, apply: bool, as_json: bool) ->
     let (goals, warnings) = file.load()?;
     global.point_out(&warnings);
     let text = text_of(&file, &goals)?;
-    let notches = measured((global, as_json), (run, &repo), (&goals, &text))?;
+    let notches = measured(global, as_json, run, &repo, &goals, &text)?;
     if !as_json {
         global.say(&match notches.is_empty() {
             true => "no goal has a threshold with a direction\n".to_owned(),
@@ -73,9 +73,12 @@ pub fn ratchet(global: &Global, run: &RunOptions, apply: bool, as_json: bool) ->
 
 /// Measures the goals that have a threshold with a direction, and returns what can become of each.
 fn measured(
-    (global, as_json): (&Global, bool),
-    (run, repo): (&RunOptions, &Repo),
-    (goals, text): (&Goals, &str),
+    global: &Global,
+    as_json: bool,
+    run: &RunOptions,
+    repo: &Repo,
+    goals: &Goals,
+    text: &str,
 ) -> Result<Vec<Notch>> {
     let has_number = |goal: &&Goal| {
         let continuous = goal.continuous.as_ref();

@@ -34,7 +34,9 @@ pub async fn call<'a>(
     session: &Session,
     progress: &mut Progress,
     start: &mut Start,
-    (goals, before, task): (&'a Goals, &'a Snapshot, &'a Task),
+    goals: &'a Goals,
+    before: &'a Snapshot,
+    task: &'a Task,
 ) -> Result<Called<'a>, Cut> {
     if let Some(step) = outrun(session, progress, start)? {
         return Ok(Called::Over(step));

@@ -151,8 +151,7 @@ pub async fn measure_before(
     };
     let there = protected()?;
     let mut watch = Watch::lightly_over([yardstick.frozen.clone(), there.clone()].concat());
-    let watched = (purpose, &mut watch);
-    let measured = measure_all(session, progress, (start, goals), watched).await;
+    let measured = measure_all(session, progress, start, goals, purpose, &mut watch).await;
     let snapshot = measured.inspect_err(|_| tell_of_written(session))?;
     progress.touched.extend(watch.touched().cloned());
     let made = protected()?
@@ -183,15 +182,15 @@ pub fn keep_start(session: &Session, progress: &mut Progress, start: &Start) -> 
 pub async fn measure_all(
     session: &Session,
     progress: &Progress,
-    (start, goals): (&Start, &Goals),
-    (purpose, watch): (&'static str, &mut Watch),
+    start: &Start,
+    goals: &Goals,
+    purpose: &'static str,
+    watch: &mut Watch,
 ) -> Result<Snapshot, Cut> {
     let all: Vec<_> = goals.goals.iter().collect();
-    let definitions = (&session.goals_file, goals);
-    let expected = progress.expected_durations(&session.repo, definitions);
-    let chosen = (&all[..], &expected);
+    let expected = progress.expected_durations(&session.repo, &session.goals_file, goals);
     let measurements = session
-        .measure_watched(goals, chosen, (start.cycle, purpose), watch)
+        .measure_watched(goals, &all, &expected, start.cycle, purpose, watch)
         .await?;
     Ok(Snapshot::new(
         Some(start.cycle),
@@ -336,7 +335,7 @@ async fn recheck(
     }
     let goal: Vec<_> = goals.find(id).into_iter().collect();
     let measured = session
-        .measure(goals, &goal, &Default::default(), (start.cycle, "recheck"))
+        .measure(goals, &goal, &Default::default(), start.cycle, "recheck")
         .await?;
     for mut measurement in measured {
         measurement.attempts = 2;

@@ -32,8 +32,10 @@ type Outcome = (Verdict, Option<Ending>);
 pub async fn land(
     session: &Session,
     progress: &mut Progress,
-    (start, stock): (&Start, &mut Stock),
-    (attempt, verdict): (&mut Attempt<'_>, Verdict),
+    start: &Start,
+    stock: &mut Stock,
+    attempt: &mut Attempt<'_>,
+    verdict: Verdict,
 ) -> Result<Outcome, Cut> {
     let Some(isolation) = &session.isolation else {
         return Ok((verdict, None));
@@ -50,12 +52,7 @@ pub async fn land(
             progress.kept_off.clear();
             return Ok((verdict, None));
         }
-        note(
-            (session, progress),
-            (start, stock),
-            (attempt, &verdict),
-            &landing,
-        )?;
+        note(session, progress, start, stock, attempt, &verdict, &landing)?;
         let user = Workspace {
             repo: &isolation.user,
         };
@@ -108,7 +105,7 @@ pub async fn land(
             Ok(from) => landing.from = from,
         }
         landing.to.clone_from(&stock.tip);
-        verdict = judge_again(session, progress, (start, stock), (attempt, &landing.from)).await?;
+        verdict = judge_again(session, progress, start, stock, attempt, &landing.from).await?;
     }
 }
 
@@ -152,9 +149,12 @@ fn kept_off(progress: &mut Progress, start: &Start, verdict: Verdict) -> Outcome
 
 /// Writes down what is about to happen, with the record that it will have and the snapshot from which that takes its figures.
 fn note(
-    (session, progress): (&Session, &Progress),
-    (start, stock): (&Start, &Stock),
-    (attempt, verdict): (&Attempt<'_>, &Verdict),
+    session: &Session,
+    progress: &Progress,
+    start: &Start,
+    stock: &Stock,
+    attempt: &Attempt<'_>,
+    verdict: &Verdict,
     landing: &Landing,
 ) -> Result<()> {
     let settled = Isolation::kept(start, stock);
@@ -208,8 +208,10 @@ fn join(
 async fn judge_again(
     session: &Session,
     progress: &mut Progress,
-    (start, stock): (&Start, &mut Stock),
-    (attempt, others): (&mut Attempt<'_>, &str),
+    start: &Start,
+    stock: &mut Stock,
+    attempt: &mut Attempt<'_>,
+    others: &str,
 ) -> Result<Verdict, Cut> {
     session
         .events

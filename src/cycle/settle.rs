@@ -161,9 +161,11 @@ fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
 /// put right as in the first measurement.
 pub async fn blame(
     session: &Session,
-    (start, stock): (&Start, &Stock),
+    start: &Start,
+    stock: &Stock,
     attempt: &mut Attempt<'_>,
-    (verdict, settled): (Verdict, &mut Settled),
+    verdict: Verdict,
+    settled: &mut Settled,
 ) -> Result<Verdict> {
     let is_regression = verdict.fate == Fate::Undo && verdict.result == CycleResult::Regressed;
     if !is_regression || verdict.newly_failing.is_empty() {

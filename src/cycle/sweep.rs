@@ -55,7 +55,7 @@ pub async fn sweep_if_due(
     }
     progress.unproven.clear();
     tell_unmended(session, progress, &swept.batches, &done(progress));
-    let harvest = harvest(session, progress, (start, goals), (&plan, &swept, before));
+    let harvest = harvest(session, progress, start, goals, &plan, &swept, before);
     tell(session, &harvest, &swept.failed);
     if swept.failed.is_empty() {
         last.told = Some(told(&harvest));
@@ -199,7 +199,7 @@ async fn run(
 fn look_again(session: &Session, start: &mut Start) -> Result<()> {
     let now = session
         .workspace()
-        .begin((&session.id, start.cycle), session.way_out())?;
+        .begin(&session.id, start.cycle, session.way_out())?;
     if now.commit != start.commit {
         return Err(Error::unsafe_repo(
             "somebody committed while the sweep ran, so the goals were measured on something else",
@@ -252,8 +252,11 @@ fn sweeper<'a>(session: &'a Session, goals: &Goals, start: &Start) -> Sweeper<'a
 fn harvest(
     session: &Session,
     progress: &Progress,
-    (start, goals): (&Start, &Goals),
-    (plan, swept, before): (&Plan, &Swept, &Snapshot),
+    start: &Start,
+    goals: &Goals,
+    plan: &Plan,
+    swept: &Swept,
+    before: &Snapshot,
 ) -> Harvest {
     let is_file = |path: &str| session.repo.may_have_file(&start.tree, path);
     let yardstick = session.workspace().yardstick_alone(goals, &is_file);

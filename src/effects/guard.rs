@@ -106,7 +106,7 @@ impl Guarded {
             settings::folder_around(&places.common, &repo.root, &module.git_dir())
         }));
         let included = settings::included(&places.common, &folders);
-        let settings = settings::list(&places.common, (&folders, &included), &mut bytes)?;
+        let settings = settings::list(&places.common, &folders, &included, &mut bytes)?;
         let texts = texts_of(repo, &folders)?;
         let within = modules.keys().map(|name| path_in(&repo.root, name));
         let called_from: Vec<_> = [repo.root.clone()].into_iter().chain(within).collect();
@@ -178,7 +178,7 @@ impl Guarded {
         }
         let mut bytes = Bytes::new();
         let included = settings::included(&places.common, &folders);
-        let settings = settings::list(&places.common, (&folders, &included), &mut bytes)?;
+        let settings = settings::list(&places.common, &folders, &included, &mut bytes)?;
         Ok(Guarded {
             settings,
             folders,
@@ -201,9 +201,8 @@ impl Guarded {
         }
         // What stands behind a link is another repository's.
         let folders = settings::still_there(&places.common, &self.folders);
-        let which = (&folders[..], &self.included[..]);
-        let before = settings::of_folders(&self.settings, which);
-        let now = settings::list(&places.common, which, &mut Bytes::new())?;
+        let before = settings::of_folders(&self.settings, &folders, &self.included);
+        let now = settings::list(&places.common, &folders, &self.included, &mut Bytes::new())?;
         if now == before {
             return Ok(Vec::new());
         }

@@ -249,37 +249,38 @@ impl Mirror {
     /// Moves links away that came to stand for folders of objects. Where there is no copy, those count as new that were made since
     /// a moment. To be done before anything is read or written there.
     pub fn clear_links(&self, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
-        self.in_each(since, |git_dir, new| {
-            fresh::clear_links(git_dir, new, quarantine)
+        self.in_each(since, |git_dir, shown, new| {
+            fresh::clear_links(git_dir, shown, new, quarantine)
         })
     }
 
     /// Moves objects and packs away that came anew and cannot be relied on, and removes what is derived from objects and
     /// changed; `since` as above. To be done before a repository is opened.
     pub fn clear_damaged(&self, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
-        self.in_each(since, |git_dir, new| fresh::clear(git_dir, new, quarantine))
+        self.in_each(since, |git_dir, shown, new| {
+            fresh::clear(git_dir, shown, new, quarantine)
+        })
     }
 
     /// Does something in each git directory, with its path for people.
     fn in_each(
         &self,
         since: Moment,
-        mut clear: impl FnMut((&Path, &Path), &New<'_>) -> Result<()>,
+        mut clear: impl FnMut(&Path, &Path, &New<'_>) -> Result<()>,
     ) -> Result<()> {
         if !self.whole().is_file() || !self.is_of_same() {
-            let git_dir = (self.common.as_path(), Path::new(".git"));
-            return clear(git_dir, &New::Since(since));
+            return clear(&self.common, Path::new(".git"), &New::Since(since));
         }
         let noted = self.noted(Noted::read)?;
         let places = self.git_dirs().into_iter();
         places
             .filter(MirroredDir::is_in_place)
-            .try_for_each(|place| {
-                let git_dir = (place.live.as_path(), place.shown.as_path());
-                match noted.get(&place.folder) {
-                    Some(noted) => clear(git_dir, &New::Beside(&place, noted, since)),
-                    None => Ok(()),
+            .try_for_each(|place| match noted.get(&place.folder) {
+                Some(noted) => {
+                    let new = New::Beside(&place, noted, since);
+                    clear(&place.live, &place.shown, &new)
                 }
+                None => Ok(()),
             })
     }
 
@@ -482,8 +483,8 @@ pub fn clear_damaged(places: &Places, since: Moment, quarantine: &mut Quarantine
     match Mirror::of(places) {
         Ok(mirror) => mirror.clear_damaged(since, quarantine),
         Err(_) => {
-            let git_dir = (places.common.as_path(), Path::new(".git"));
-            fresh::clear(git_dir, &New::Since(since), quarantine)
+            let shown = Path::new(".git");
+            fresh::clear(&places.common, shown, &New::Since(since), quarantine)
         }
     }
 }
@@ -493,9 +494,9 @@ pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> 
     let git_dir = root.join(".git");
     match fs::symlink_metadata(&git_dir) {
         Ok(meta) if meta.is_dir() => {
-            let git_dir = (git_dir.as_path(), Path::new(".git"));
-            fresh::clear_links(git_dir, &New::All, quarantine)?;
-            fresh::clear(git_dir, &New::All, quarantine)
+            let shown = Path::new(".git");
+            fresh::clear_links(&git_dir, shown, &New::All, quarantine)?;
+            fresh::clear(&git_dir, shown, &New::All, quarantine)
         }
         Ok(_) | Err(_) => Ok(()),
     }

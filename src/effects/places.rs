@@ -42,13 +42,14 @@ pub fn refuse_state_within(root: &Path) -> Result<()> {
     refuse_within(
         root,
         &folder,
-        ("its journal and a copy of .git", "XDG_STATE_HOME"),
+        "its journal and a copy of .git",
+        "XDG_STATE_HOME",
     )
 }
 
 /// Refuses a folder of `evolve`'s that would lie in a working tree, also by a link: what is in it would count as what an agent
 /// left there, and be committed. `kept` says what is kept in it, `variable` is what names another one.
-pub fn refuse_within(root: &Path, folder: &Path, (kept, variable): (&str, &str)) -> Result<()> {
+pub fn refuse_within(root: &Path, folder: &Path, kept: &str, variable: &str) -> Result<()> {
     let (root, folder) = (landing(root), landing(folder));
     if !folder.starts_with(&root) {
         return Ok(());

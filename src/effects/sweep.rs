@@ -317,7 +317,7 @@ impl Sweeper<'_> {
                     true => &ran.stdout,
                     false => &ran.tail,
                 };
-                let found = linter.read(exit, output(bytes), (&root, &call.folder));
+                let found = linter.read(exit, output(bytes), &root, &call.folder);
                 batch.findings = found.map_err(said)?;
                 batch.how = match call.folder.as_str() {
                     "" => linter.by_hand().to_owned(),

@@ -158,7 +158,7 @@ impl Workspace<'_> {
     }
 
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
-    pub fn begin(&self, (session, cycle): (&str, u64), way_out: WayOut) -> Result<Start> {
+    pub fn begin(&self, session: &str, cycle: u64, way_out: WayOut) -> Result<Start> {
         let dated = files::dated_in(&self.repo.private);
         let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;

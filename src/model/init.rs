@@ -228,7 +228,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     tasks::sessions::propose(look, &tasks, &mut found);
     let all = std::mem::take(&mut found.proposals);
     let texts_of = |task: &called::Task| tasks.texts_of("", task);
-    found.proposals = same::told_once((all, &texts_of), offer::TOLD, &mut found);
+    found.proposals = same::told_once(all, &texts_of, offer::TOLD, &mut found);
     offer::general(look, &mut found);
     settle::settle(&mut found);
     found

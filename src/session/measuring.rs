@@ -20,10 +20,11 @@ impl Session {
         goals: &Goals,
         chosen: &[&Goal],
         expected: &HashMap<String, f64>,
-        purpose: (u64, &'static str),
+        cycle: u64,
+        purpose: &'static str,
     ) -> Result<Vec<Measurement>, Cut> {
         let unwatched = &mut Watch::default();
-        self.measure_watched(goals, (chosen, expected), purpose, unwatched)
+        self.measure_watched(goals, chosen, expected, cycle, purpose, unwatched)
             .await
     }
 
@@ -31,8 +32,10 @@ impl Session {
     pub async fn measure_watched(
         &self,
         goals: &Goals,
-        (chosen, expected): (&[&Goal], &HashMap<String, f64>),
-        (cycle, purpose): (u64, &'static str),
+        chosen: &[&Goal],
+        expected: &HashMap<String, f64>,
+        cycle: u64,
+        purpose: &'static str,
         watch: &mut Watch,
     ) -> Result<Vec<Measurement>, Cut> {
         self.events.send(Event::MeasureStarted {

@@ -176,7 +176,8 @@ impl Progress {
     pub fn expected_durations(
         &self,
         repo: &Repo,
-        (file, goals): (&GoalsFile, &Goals),
+        file: &GoalsFile,
+        goals: &Goals,
     ) -> HashMap<String, f64> {
         let Some(newest) = &self.newest else {
             return HashMap::new();

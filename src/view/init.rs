@@ -38,7 +38,7 @@ pub fn written(found: &Found, shown: &str, all: bool, width: Option<usize>) -> S
 }
 
 /// Says what a file lacks: so many goals, and so many that wait until somebody has looked at them.
-pub fn proposed((new, waiting): (usize, usize), (shown, has): (&str, usize)) -> String {
+pub fn proposed(new: usize, waiting: usize, shown: &str, has: usize) -> String {
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     let waits = match waiting {
         1 => "1 that waits for a look, commented out".to_owned(),
@@ -53,7 +53,7 @@ pub fn proposed((new, waiting): (usize, usize), (shown, has): (&str, usize)) -> 
 }
 
 /// Says what was added to a file.
-pub fn appended((new, waiting): (usize, usize), shown: &str) -> String {
+pub fn appended(new: usize, waiting: usize, shown: &str) -> String {
     let what = match (new, waiting) {
         (new, 0) => count(new, "goal"),
         (0, waiting) => format!("{}, commented out,", count(waiting, "goal")),

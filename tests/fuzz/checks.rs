@@ -329,7 +329,7 @@ fn linter_outputs_give_findings_in_the_repository_only() {
             ];
             for finding in linters
                 .iter()
-                .filter_map(|one| one.read(1, &text, ("/root/x", "")).ok())
+                .filter_map(|one| one.read(1, &text, "/root/x", "").ok())
                 .flatten()
             {
                 assert!(

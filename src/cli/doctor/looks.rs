@@ -41,7 +41,7 @@ type Sandboxes = (Vec<Available>, Option<Result<Vec<String>, Error>>);
 
 impl Looks {
     /// Begins to look.
-    pub fn begin(asker: &Asker, root: &Path, (seen, plan): (&Seen, &Plan)) -> Looks {
+    pub fn begin(asker: &Asker, root: &Path, seen: &Seen, plan: &Plan) -> Looks {
         let known = seen.known();
         let (git, identity) = (asker.git(), asker.identity());
         let agents = doctor::agents(plan.agent.as_ref(), &plan.entries, asker, root);

@@ -181,9 +181,14 @@ impl Attempt<'_> {
     ) -> Result<Vec<String>, Cut> {
         let goals = ids.iter().filter_map(|id| self.goals.find(id));
         let goals: Vec<_> = goals.collect();
-        let purpose = (start.cycle, "blame");
         let measured = session
-            .measure(self.goals, &goals, &Default::default(), purpose)
+            .measure(
+                self.goals,
+                &goals,
+                &Default::default(),
+                start.cycle,
+                "blame",
+            )
             .await?;
         let mut now = self.before.clone();
         for measurement in measured {
@@ -201,16 +206,15 @@ impl Attempt<'_> {
         start: &Start,
         watch: &mut Watch,
     ) -> Result<Snapshot, Cut> {
-        let place = (start, self.goals);
-        let mut after =
-            choose::measure_all(session, progress, place, ("after", &mut *watch)).await?;
+        let measured = choose::measure_all(session, progress, start, self.goals, "after", watch);
+        let mut after = measured.await?;
         let doubted = self.in_doubt(session);
         if !doubted.is_empty() {
-            let definitions = (&session.goals_file, self.goals);
-            let expected = progress.expected_durations(&session.repo, definitions);
-            let purpose = (start.cycle, "rebuilt");
+            let expected =
+                progress.expected_durations(&session.repo, &session.goals_file, self.goals);
+            let cycle = start.cycle;
             let again = session
-                .measure_watched(self.goals, (&doubted, &expected), purpose, watch)
+                .measure_watched(self.goals, &doubted, &expected, cycle, "rebuilt", watch)
                 .await?;
             again.into_iter().for_each(|one| after.replace(one));
         }
@@ -239,8 +243,10 @@ impl Attempt<'_> {
             let again = session
                 .measure_watched(
                     self.goals,
-                    (&[goal], &Default::default()),
-                    (start.cycle, "confirm"),
+                    &[goal],
+                    &Default::default(),
+                    start.cycle,
+                    "confirm",
                     watch,
                 )
                 .await?;

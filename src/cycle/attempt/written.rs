@@ -37,8 +37,9 @@ impl Attempt<'_> {
         let expected = durations.map(|goal| (goal.id.clone(), goal.duration_s));
         let expected: HashMap<_, _> = expected.collect();
         for goal in &goals.goals {
-            let purpose = (start.cycle, "blame");
-            let measured = session.measure(goals, &[goal], &expected, purpose).await;
+            let measured = session
+                .measure(goals, &[goal], &expected, start.cycle, "blame")
+                .await;
             let own = self.put_back_written(session, start, written);
             match measured {
                 Ok(_) => {}

@@ -428,7 +428,7 @@ fn dot_git_in(folder: &Path) -> Result<Option<Setting>> {
 fn settings_of(git_dir: &str) -> Option<BTreeMap<String, Setting>> {
     let (git_dir, whole) = (path_of(git_dir), [String::new()]);
     let included = settings::included(&git_dir, &whole);
-    settings::list(&git_dir, (&whole, &included), &mut Bytes::new()).ok()
+    settings::list(&git_dir, &whole, &included, &mut Bytes::new()).ok()
 }
 
 fn path_of(name: &str) -> PathBuf {

@@ -157,7 +157,8 @@ pub fn included_by(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 /// Lists the settings in these git directories, and these files that they include; keeps their bytes.
 pub fn list(
     common: &Path,
-    (folders, included): (&[String], &[String]),
+    folders: &[String],
+    included: &[String],
     bytes: &mut Bytes,
 ) -> Result<BTreeMap<String, Setting>> {
     let mut found = BTreeMap::new();
@@ -200,7 +201,8 @@ pub fn list(
 /// Returns those settings that are in one of these folders, or are one of these included files.
 pub fn of_folders(
     settings: &BTreeMap<String, Setting>,
-    (folders, included): (&[String], &[String]),
+    folders: &[String],
+    included: &[String],
 ) -> BTreeMap<String, Setting> {
     let is_in = |name: &str, folder: &str| {
         let below = match folder {

@@ -289,7 +289,7 @@ impl Ledger {
         let is_looked_at = now != before || !notes.is_empty();
         found.wrong.append(&mut notes);
         if is_looked_at {
-            self.take_appeared(repo, (&before, &now), (cycle, at), found)?;
+            self.take_appeared(repo, &before, &now, cycle, at, found)?;
         }
         if self.take_in_closed()? > 0 {
             self.write(names::QUEUE, exact::encode_all(self.queue.to_text()))?;
@@ -304,8 +304,10 @@ impl Ledger {
     fn take_appeared(
         &mut self,
         repo: &Repo,
-        (before, now): (&str, &str),
-        (cycle, at): (u64, &str),
+        before: &str,
+        now: &str,
+        cycle: u64,
+        at: &str,
         found: &mut Found,
     ) -> Result<()> {
         if let Growth::Rewritten { missing, .. } = Growth::of(before, now) {

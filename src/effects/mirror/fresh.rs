@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 /// Moves links away that stand for folders of objects: what they lead to is nobody's to look after. To be done before
 /// anything below is looked at; `shown` is the git directory's path for people.
 pub fn clear_links(
-    (git_dir, shown): (&Path, &Path),
+    git_dir: &Path,
+    shown: &Path,
     new: &New<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<()> {
@@ -42,7 +43,8 @@ pub fn clear_links(
 
 /// Removes or moves away what cannot be relied on.
 pub fn clear(
-    (git_dir, shown): (&Path, &Path),
+    git_dir: &Path,
+    shown: &Path,
     new: &New<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<()> {

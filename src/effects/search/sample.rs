@@ -75,7 +75,8 @@ impl Sampler {
     /// The score has to be said where it is `expected`, if that is known.
     pub async fn sample(
         &self,
-        (command, expected): (&str, Option<Channel>),
+        command: &str,
+        expected: Option<Channel>,
         name: &str,
     ) -> Result<Answer<Score>> {
         let own = Own::make(&self.own)?;

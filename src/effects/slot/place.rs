@@ -24,8 +24,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Refuses a place for slots that would lie in the user's working tree.
 pub fn refuse_within(root: &Path) -> Result<()> {
-    let what = ("copies of the repository", "XDG_CACHE_HOME");
-    places::refuse_within(root, &all()?, what)
+    places::refuse_within(root, &all()?, "copies of the repository", "XDG_CACHE_HOME")
 }
 
 /// Returns the folder of the slots of a repository, made if need be.

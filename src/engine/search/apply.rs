@@ -176,10 +176,10 @@ async fn hold_against_tip(
     for number in 1..=samples {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
         let (place, name) = (site.sampler(&slot, id)?, format!("apply-{number}"));
-        ours.push(sample(site, (&place, channel), &name).await?);
+        ours.push(sample(site, &place, channel, &name).await?);
         let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
         let (place, name) = (site.sampler(&slot, id)?, format!("apply-{number}-of-tip"));
-        theirs.push(sample(site, (&place, channel), &name).await?);
+        theirs.push(sample(site, &place, channel, &name).await?);
     }
     let held = Held {
         recorded,
@@ -221,10 +221,11 @@ impl Held {
 
 async fn sample(
     site: &Site,
-    (place, channel): (&Sampler, Option<Channel>),
+    place: &Sampler,
+    channel: Option<Channel>,
     name: &str,
 ) -> Result<f64, Cut> {
-    let answer = place.sample((&site.request.fitness, channel), name).await?;
+    let answer = place.sample(&site.request.fitness, channel, name).await?;
     match heard(site, answer)? {
         Answer::Found(score) => Ok(score.score),
         Answer::Failed(why) => Err(lost(format!("there is no score on the branch: {why}"))),

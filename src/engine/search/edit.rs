@@ -261,10 +261,10 @@ async fn wait_out(session: &Searching, refusal: &CannotRun, nth: u32) -> Result<
     if let Some(ending) = resting::too_long(&site.stop, refusal, rest) {
         return Err(Cut::Over(ending));
     }
-    let told = (&site.stop, &site.events);
     let reason = resting::shown(refusal);
     let asked = || site.stop.asked_to_stop();
-    match resting::rest(told, (rest, &reason), || true, asked).await? {
+    let rested = resting::rest(&site.stop, &site.events, rest, &reason, || true, asked);
+    match rested.await? {
         Some(words) => Err(Cut::Over(Ending::stopped(&site.user, &words))),
         None => Ok(()),
     }

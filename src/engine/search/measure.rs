@@ -161,8 +161,9 @@ impl Job {
         let mut channel = self.channel;
         for number in 1..=self.samples {
             let slot = bed.slot(session, &self.commit).await?;
-            let own = (&site.sampler(&slot, self.id)?, self.id);
-            match self.sample(session, own, (number, channel)).await? {
+            let place = &site.sampler(&slot, self.id)?;
+            let score = self.sample(session, place, self.id, number, channel);
+            match score.await? {
                 Ok(score) => {
                     channel = Some(score.channel);
                     samples.push(score.score);
@@ -173,8 +174,9 @@ impl Job {
                 continue;
             };
             let slot = site.slot(Slots::Beside, bed.lane, commit).await?;
-            let place = (&site.sampler(&slot, self.id)?, *other);
-            match self.sample(session, place, (number, channel)).await? {
+            let place = &site.sampler(&slot, self.id)?;
+            let score = self.sample(session, place, *other, number, channel);
+            match score.await? {
                 Ok(score) => beside.push(score.score),
                 Err(why) => {
                     let why = format!("attempt {other} beside it: {why}");
@@ -188,8 +190,10 @@ impl Job {
     async fn sample(
         &self,
         session: &Searching,
-        (place, of): (&Sampler, Id),
-        (number, channel): (u64, Option<Channel>),
+        place: &Sampler,
+        of: Id,
+        number: u64,
+        channel: Option<Channel>,
     ) -> Result<Result<Score, String>, Cut> {
         let request = &session.site.request;
         let command = match self.what {
@@ -200,7 +204,7 @@ impl Job {
             true => format!("{}-{number}", self.name()),
             false => format!("{}-{number}-of-{of}", self.name()),
         };
-        match place.sample((command, channel), &name).await? {
+        match place.sample(command, channel, &name).await? {
             Answer::Found(score) => Ok(Ok(score)),
             Answer::Failed(why) => Ok(Err(why)),
             Answer::Stopped => Err(stopped(session)),

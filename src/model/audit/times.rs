@@ -27,7 +27,7 @@ pub(super) fn of_times(witness: &Witness<'_>) -> Vec<String> {
         return found;
     };
     let began = began.flatten().unwrap_or(made.min(recorder.time));
-    if !is_between(made, (began, recorder.time)) {
+    if !is_between(made, began, recorder.time) {
         found.push(format!(
             "timestamp is {} in the record, its session began at {} and its commit was made at {}",
             record.timestamp,
@@ -43,7 +43,7 @@ pub(super) fn of_times(witness: &Witness<'_>) -> Vec<String> {
             continue;
         };
         match moment(timestamp) {
-            Some(taken) if is_between(taken, (began, made)) => {}
+            Some(taken) if is_between(taken, began, made) => {}
             Some(_) => found.push(format!(
                 "timestamp is {timestamp} in the {name} snapshot, its session began at {} and the record was made at {}",
                 shown(began),
@@ -58,7 +58,7 @@ pub(super) fn of_times(witness: &Witness<'_>) -> Vec<String> {
     found
 }
 
-fn is_between(time: i64, (one, other): (i64, i64)) -> bool {
+fn is_between(time: i64, one: i64, other: i64) -> bool {
     let (first, last) = (one.min(other), one.max(other));
     time >= first.saturating_sub(LEEWAY) && time <= last.saturating_add(LEEWAY)
 }
@@ -110,7 +110,8 @@ mod tests {
             (11 + LEEWAY, (0, 10), false),
             (0, (i64::MIN, i64::MAX), true),
         ] {
-            assert_eq!(is_between(time, ends), is_fine, "{time} {ends:?}");
+            let (one, other) = ends;
+            assert_eq!(is_between(time, one, other), is_fine, "{time} {ends:?}");
         }
     }
 }

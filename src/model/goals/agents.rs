@@ -99,8 +99,7 @@ pub fn read_entries(node: &Node, found: &mut Found) -> Vec<Entry> {
             None => {
                 let known = names.iter().map(|(name, _)| *name).chain(BUILT_IN);
                 let known: Vec<&str> = known.collect();
-                let named = (name, entry.place);
-                read.extend(read_entry(named, &entry.value, &known, found));
+                read.extend(read_entry(name, entry.place, &entry.value, &known, found));
             }
         }
         names.push((name, entry.place));
@@ -120,7 +119,8 @@ fn bad_name(name: &str, place: Place) -> Complaint {
 }
 
 fn read_entry(
-    (name, place): (&str, Place),
+    name: &str,
+    place: Place,
     node: &Node,
     known: &[&str],
     found: &mut Found,
@@ -189,7 +189,7 @@ fn read_refusals(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<Refusal>>
 fn read_refusal(node: &Node, found: &mut Found) -> Option<Refusal> {
     let fields = Fields::of(node, &REFUSAL, found)?;
     let kind = |node: &Node| fields::word(node, KINDS);
-    let kind = fields.required("kind", &kind, (REFUSAL.owner, node.place), found);
+    let kind = fields.required("kind", &kind, REFUSAL.owner, node.place, found);
     let exit = numbers(&fields, "exit", 0..=255, found);
     let status = numbers(&fields, "status", 100..=599, found);
     let says = fields.optional("says", &words::regex, found);

@@ -101,7 +101,8 @@ impl<'n> Fields<'n> {
         &self,
         key: &str,
         read: Reader<'_, T>,
-        (owner, place): (&str, Place),
+        owner: &str,
+        place: Place,
         found: &mut Found,
     ) -> Option<T> {
         if self.node(key).is_none() {

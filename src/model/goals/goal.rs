@@ -61,11 +61,10 @@ pub fn read_goal(
 ) -> Option<Goal> {
     let fields = Fields::of(node, &GOAL, found)?;
     let owner = owner(&fields, number);
-    let at = (owner.as_str(), node.place);
-    let id = fields.required("id", &id, at, found);
-    let description = fields.required("description", &fields::text, at, found);
-    let check = fields.required("check", &fields::text, at, found);
-    let weight = fields.required("weight", &weight, at, found);
+    let id = fields.required("id", &id, &owner, node.place, found);
+    let description = fields.required("description", &fields::text, &owner, node.place, found);
+    let check = fields.required("check", &fields::text, &owner, node.place, found);
+    let weight = fields.required("weight", &weight, &owner, node.place, found);
     let kind = fields.optional("type", &|node| fields::word(node, KINDS), found);
     let tags = fields::texts(&fields, "tags", found);
     let retries = fields.optional("retries", &retries, found);

@@ -172,7 +172,7 @@ fn read_command(node: &Node, found: &mut Found) -> Option<AgentCommand> {
 
 /// Reads the program and its arguments; an argument may be empty, the program not.
 fn read_words(fields: &Fields<'_>, owner: &Node, found: &mut Found) -> Option<Vec<String>> {
-    let items = fields.required("command", &words, ("agent", owner.place), found)?;
+    let items = fields.required("command", &words, "agent", owner.place, found)?;
     let mut command = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let word = match (&item.shape, index) {

@@ -88,8 +88,7 @@ fn word(node: &Node) -> Result<Part, Complaint> {
 
 fn read_own(node: &Node, found: &mut Found) -> Option<Part> {
     let fields = Fields::of(node, &OWN, found)?;
-    let at = ("a sweep command", node.place);
-    let run = fields.required("run", &fields::text, at, found);
+    let run = fields.required("run", &fields::text, "a sweep command", node.place, found);
     let severity = fields.optional("severity", &|node| fields::word(node, SEVERITIES), found);
     let kind = fields.optional("type", &fields::text, found);
     Some(Part::Own(OwnCommand {

@@ -166,7 +166,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
         }
     }
     let texts_of = |task: &Task| tasks.texts_of("", task);
-    let goals = same::told_once((goals, &texts_of), same::GAVE_WAY, found)
+    let goals = same::told_once(goals, &texts_of, same::GAVE_WAY, found)
         .into_iter()
         .map(|one| in_place(one, found))
         .collect::<Vec<_>>();

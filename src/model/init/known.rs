@@ -49,14 +49,11 @@ pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
 pub(super) fn strange_script(
     look: &dyn Look,
     texts_of: TextsOf,
-    script: (&str, &str),
+    path: &str,
+    text: &str,
 ) -> Option<String> {
-    scripts::strange_script(
-        (look, texts_of),
-        script,
-        (&[], false),
-        &Cell::new(MOST_TASKS),
-    )
+    let left = &Cell::new(MOST_TASKS);
+    scripts::strange_script(look, texts_of, path, text, &[], false, left)
 }
 
 /// Says why a check had better not run before somebody has looked at it.
@@ -89,13 +86,15 @@ fn strange_in(
         let to = text::clean_line(&text::cut(&to, SHOWN));
         return Some(format!("it writes to {to}: {FIRST}"));
     }
-    strange_text((look, texts_of), (check, &all), None, left)
+    strange_text(look, texts_of, check, &all, None, left)
 }
 
 /// The same of a text by its commands; those of a script are judged by what it makes for itself, too.
 fn strange_text(
-    (look, texts_of): (&dyn Look, TextsOf),
-    (text, all): (&str, &[Done]),
+    look: &dyn Look,
+    texts_of: TextsOf,
+    text: &str,
+    all: &[Done],
     script: Option<&scripts::Script>,
     left: &Cell<usize>,
 ) -> Option<String> {

@@ -257,7 +257,7 @@ fn packaged(look: &dyn Look, package: &Package, linter: &Packaged) -> Option<Pro
     if package.calls(program) && !calls_only_to_change(package, program) {
         return None;
     }
-    let goal = package.runs(look, (linter.role, linter.id), linter.command);
+    let goal = package.runs(look, linter.role, linter.id, linter.command);
     Some(goal.says(linter.says).seen_in(join(&package.home, config)))
 }
 
@@ -277,7 +277,7 @@ fn calls_only_to_change(package: &Package, program: &str) -> bool {
 
 fn markdown(look: &dyn Look, packages: &[Package]) -> Option<Proposal> {
     let file = first_of(look, "", &MARKDOWN)?;
-    let role = (Role::Docs, "markdown-clean");
+    let (role, id) = (Role::Docs, "markdown-clean");
     let is_2 = file.contains("cli2");
     let (program, check) = match is_2 || look.finds("markdownlint-cli2") {
         true => (
@@ -292,8 +292,8 @@ fn markdown(look: &dyn Look, packages: &[Package]) -> Option<Proposal> {
     }
     let owner = root.filter(|root| root.depends_on(program) || root.depends_on("markdownlint-cli"));
     let goal = match owner {
-        Some(root) => root.runs(look, role, check),
-        None => Proposal::new(role.0, role.1, "", check).needs(
+        Some(root) => root.runs(look, role, id, check),
+        None => Proposal::new(role, id, "", check).needs(
             look,
             program,
             "npm install --global markdownlint-cli2",

@@ -225,16 +225,11 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         found.is_compiled = true;
     }
     if has(look, "composer.json") {
-        listed(
-            look,
-            (tasks, &PHP),
-            ("composer", "composer run-script"),
-            found,
-        );
+        listed(look, tasks, &PHP, "composer", "composer run-script", found);
         offer(look, &PHP, found);
     }
     if has(look, "Gemfile") {
-        listed(look, (tasks, &RUBY), ("rake", "bundle exec rake"), found);
+        listed(look, tasks, &RUBY, "rake", "bundle exec rake", found);
         offer(look, &RUBY, found);
         if has(look, "config/database.yml") {
             found
@@ -246,12 +241,12 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         }
     }
     if tasks.listed("deno task").is_some() {
-        listed(look, (tasks, &DENO), ("deno task", "deno task"), found);
+        listed(look, tasks, &DENO, "deno task", "deno task", found);
         offer(look, &DENO, found);
     }
     if tasks.listed("task").is_some() {
         found.is_made_with(TASK.name, "");
-        listed(look, (tasks, &TASK), ("task", "task"), found);
+        listed(look, tasks, &TASK, "task", "task", found);
     }
     below(look, found);
 }
@@ -307,8 +302,10 @@ fn ready(look: &dyn Look, kind: &Kind, one: Proposal) -> Proposal {
 /// Proposes the tasks that are listed in a file, by their names; the others are named.
 fn listed(
     look: &dyn Look,
-    (tasks, kind): (&TaskFiles, &Kind),
-    (program, call): (&str, &str),
+    tasks: &TaskFiles,
+    kind: &Kind,
+    program: &str,
+    call: &str,
     found: &mut Found,
 ) {
     let Some((file, names)) = tasks.listed(program) else {

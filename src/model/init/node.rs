@@ -239,12 +239,7 @@ impl Package {
     }
 
     /// Makes a goal that runs a program of its packages.
-    pub(super) fn runs(
-        &self,
-        look: &dyn Look,
-        (role, id): (Role, &str),
-        command: &str,
-    ) -> Proposal {
+    pub(super) fn runs(&self, look: &dyn Look, role: Role, id: &str, command: &str) -> Proposal {
         let program = command.split(' ').next().unwrap_or_default();
         let goal = self.goal(role, id, &self.manager.program(command));
         let bin = join(&self.home, &format!("node_modules/.bin/{program}"));
@@ -480,7 +475,7 @@ fn types(look: &dyn Look, package: &Package, found: &mut Found) {
         return;
     }
     let goal = package
-        .runs(look, (Role::Types, "types-fit"), "tsc --noEmit")
+        .runs(look, Role::Types, "types-fit", "tsc --noEmit")
         .says("Types fit")
         .seen_in(path);
     found.proposals.push(goal);

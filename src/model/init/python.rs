@@ -208,7 +208,7 @@ impl<'a> Project<'a> {
     }
 
     /// Makes a goal that runs a tool of Python's, which comes with a package.
-    fn runs(&self, (role, id): (Role, &str), command: &str, package: &str) -> Proposal {
+    fn runs(&self, role: Role, id: &str, command: &str, package: &str) -> Proposal {
         let program = command.split(' ').next().unwrap_or_default();
         let by = |runner: &str, words: &str| {
             Proposal::new(role, id, self.home, format!("{runner} {words}{command}")).needs(
@@ -335,7 +335,7 @@ impl<'a> Project<'a> {
         let places = self.places_of_tests();
         let command = format!("pytest -q{places}");
         let goal = self
-            .runs((Role::Test, "tests-pass"), &command, "pytest")
+            .runs(Role::Test, "tests-pass", &command, "pytest")
             .says("All tests pass")
             .seen_in(&source)
             .same_as(&["tox -e py"]);
@@ -485,7 +485,7 @@ impl<'a> Project<'a> {
         let places = self.places_of_tests();
         let command = format!("pytest -q{with} --cov-report=term{places}");
         let goal = self
-            .runs((Role::Coverage, "coverage-floor"), &command, "pytest-cov")
+            .runs(Role::Coverage, "coverage-floor", &command, "pytest-cov")
             .covers(self.floor(), wishes.coverage, OF_REPORT)
             .seen_in("pytest-cov, coverage");
         // pytest-cov is no program; what it brings is.

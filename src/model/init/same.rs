@@ -306,11 +306,12 @@ fn started(words: &[String]) -> Vec<String> {
 /// here and the other can, or both are of CI and the other does more. Only those are compared that call the same programs, and of
 /// these so many.
 pub(super) fn told_once(
-    goals: (Vec<Proposal>, TextsOf),
+    goals: Vec<Proposal>,
+    texts_of: TextsOf,
     how: &str,
     found: &mut Found,
 ) -> Vec<Proposal> {
-    told_once_by(&Told::covers, goals, how, found)
+    told_once_by(&Told::covers, goals, texts_of, how, found)
 }
 
 /// Says whether one command does all that another one does.
@@ -319,7 +320,8 @@ type Covers<'c> = &'c dyn Fn(&Told, &Told) -> bool;
 /// The same, where this says which command does all that another one does.
 fn told_once_by(
     covers: Covers<'_>,
-    (mut goals, texts_of): (Vec<Proposal>, TextsOf),
+    mut goals: Vec<Proposal>,
+    texts_of: TextsOf,
     how: &str,
     found: &mut Found,
 ) -> Vec<Proposal> {
@@ -541,8 +543,14 @@ mod tests {
                 count.set(count.get() + 1);
                 one.covers(other)
             };
-            let goals = (goals.collect(), &(|_: &called::Task| Vec::new()) as TextsOf);
-            let kept = told_once_by(&covers, goals, "", &mut Found::default());
+            let no_texts = &|_: &called::Task| Vec::new();
+            let kept = told_once_by(
+                &covers,
+                goals.collect(),
+                no_texts,
+                "",
+                &mut Found::default(),
+            );
             assert_eq!(kept.len(), number);
             count.get()
         };

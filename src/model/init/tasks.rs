@@ -94,11 +94,21 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     scripts(look, tasks, found);
     if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
-        named(look, tasks, ("make", "make --silent", file), &rules, found);
+        let make = Caller {
+            program: "make",
+            call: "make --silent",
+            file,
+        };
+        named(look, tasks, &make, &rules, found);
     }
     if let Some((file, rules)) = tasks.read_by("just", "") {
         found.is_made_with("just", "");
-        named(look, tasks, ("just", "just", file), &rules, found);
+        let just = Caller {
+            program: "just",
+            call: "just",
+            file,
+        };
+        named(look, tasks, &just, &rules, found);
         let shown = rules
             .with_arguments()
             .iter()
@@ -126,11 +136,11 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
 fn named(
     look: &dyn Look,
     tasks: &TaskFiles,
-    called: (&str, &str, &str),
+    caller: &Caller<'_>,
     rules: &Rules,
     found: &mut Found,
 ) {
-    let (_, _, file) = called;
+    let file = caller.file;
     let all = rules.names().iter().chain(rules.under_condition());
     let given: Vec<&str> = all.map(String::as_str).collect();
     let under_condition: HashSet<&String> = rules.under_condition().iter().collect();
@@ -167,7 +177,7 @@ fn named(
             continue;
         }
         let whole = rules.whole(name);
-        let goal = goal(tasks, called, (role, id), (name, &whole)).says(says);
+        let goal = caller.goal(tasks, role, id, name, &whole).says(says);
         found.proposals.push(placed(goal, is_conditional(name)));
         for word in rules.words(name) {
             callers.entry(word).or_insert(id);
@@ -188,13 +198,9 @@ fn named(
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
         }
-        let says = format!("{} {name} finds nothing", called.0);
-        let goal = goal(
-            tasks,
-            called,
-            (Role::Structure, &slug(name)),
-            (name, &rules.whole(name)),
-        );
+        let says = format!("{} {name} finds nothing", caller.program);
+        let whole = rules.whole(name);
+        let goal = caller.goal(tasks, Role::Structure, &slug(name), name, &whole);
         found
             .proposals
             .push(placed(goal.says(says), is_conditional(name)));
@@ -202,28 +208,33 @@ fn named(
     left(file, &given, &used, found);
 }
 
-/// Makes a goal that calls a target or recipe, whose lines with those of what it needs are `whole`.
-fn goal(
-    tasks: &TaskFiles,
-    (program, call, file): (&str, &str, &str),
-    (role, id): (Role, &str),
-    (name, whole): (&str, &str),
-) -> Proposal {
-    let install = match program {
-        "just" => "see https://just.systems",
-        _ => "install it with your system's packages",
-    };
-    let look = tasks.look();
-    let same = format!("{program} {name}");
-    let short = format!("{call} {name}");
-    let goal = Proposal::new(role, id, "", &short)
-        .seen_in(format!("{file}: {name}"))
-        .same_as(&[&same, &short])
-        .needs(look, program, install);
-    let unfound = check::unfound(whole, &|program| look.finds(program));
-    match unfound.first() {
-        Some(program) => goal.lacks(not_found(look, program, &short)),
-        None => held(tasks, goal),
+/// What calls the targets or recipes of a file.
+struct Caller<'a> {
+    program: &'a str,
+    /// The same with what a check wants of it.
+    call: &'a str,
+    file: &'a str,
+}
+
+impl Caller<'_> {
+    /// Makes a goal that calls a target or recipe, whose lines with those of what it needs are `whole`.
+    fn goal(&self, tasks: &TaskFiles, role: Role, id: &str, name: &str, whole: &str) -> Proposal {
+        let install = match self.program {
+            "just" => "see https://just.systems",
+            _ => "install it with your system's packages",
+        };
+        let look = tasks.look();
+        let same = format!("{} {name}", self.program);
+        let short = format!("{} {name}", self.call);
+        let goal = Proposal::new(role, id, "", &short)
+            .seen_in(format!("{}: {name}", self.file))
+            .same_as(&[&same, &short])
+            .needs(look, self.program, install);
+        let unfound = check::unfound(whole, &|program| look.finds(program));
+        match unfound.first() {
+            Some(program) => goal.lacks(not_found(look, program, &short)),
+            None => held(tasks, goal),
+        }
     }
 }
 
@@ -374,7 +385,7 @@ fn scripts(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
             .same_as(&[path]);
         found
             .proposals
-            .push(match known::strange_script(look, &texts_of, (path, &run)) {
+            .push(match known::strange_script(look, &texts_of, path, &run) {
                 Some(why) => goal.lacks(why),
                 None => goal,
             });

@@ -110,7 +110,8 @@ impl Linter {
         self,
         exit: i32,
         output: &str,
-        (root, folder): (&str, &str),
+        root: &str,
+        folder: &str,
     ) -> Result<Vec<Finding>, String> {
         let found = match self {
             Linter::Shellcheck => shellcheck::read(output),
@@ -361,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_linter_that_did_not_do_its_work_is_told() {
-        let here = ("/home/me/project", "");
+        let (root, folder) = ("/home/me/project", "");
         for (linter, exit, output) in [
             (Linter::Shellcheck, 2, "[]"),
             (Linter::Shellcheck, 1, "no JSON"),
@@ -377,11 +378,11 @@ mod tests {
             ),
         ] {
             assert!(
-                linter.read(exit, output, here).is_err(),
+                linter.read(exit, output, root, folder).is_err(),
                 "{linter:?} {exit}"
             );
         }
-        assert_eq!(Linter::Shellcheck.read(0, "[]\n", here), Ok(vec![]));
-        assert_eq!(Linter::GoVet.read(0, "", here), Ok(vec![]));
+        assert_eq!(Linter::Shellcheck.read(0, "[]\n", root, folder), Ok(vec![]));
+        assert_eq!(Linter::GoVet.read(0, "", root, folder), Ok(vec![]));
     }
 }

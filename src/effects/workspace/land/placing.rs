@@ -127,7 +127,8 @@ impl<'a> Placing<'a> {
     /// what is in the way, where something is.
     pub fn begin(
         workspace: &'a Workspace<'a>,
-        (from, to): (&'a str, &str),
+        from: &'a str,
+        to: &str,
         mut content: Vec<Difference>,
         quarantine: &mut Quarantine,
     ) -> Result<std::result::Result<Placing<'a>, Hindrance>> {

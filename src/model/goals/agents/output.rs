@@ -50,7 +50,7 @@ pub fn read_output(node: &Node, found: &mut Found) -> Option<Output> {
         .flatten()
         .filter_map(|item| read_rule(item, found));
     let rules = rules.collect();
-    let format = fields.required("format", &format, (OUTPUT.owner, node.place), found);
+    let format = fields.required("format", &format, OUTPUT.owner, node.place, found);
     Some(Output {
         format: format.unwrap_or_default(),
         usage_file: fields.optional("usage_file", &words::placed, found),

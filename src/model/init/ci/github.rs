@@ -134,39 +134,46 @@ fn of_job(workflow: &Value, job: &Value, place: &str, found: &mut Found, steps: 
         ready.learn(workflow, job, step);
         let keys = ["run", "name", "working-directory"];
         let texts = keys.map(|key| step.get(key).and_then(Value::as_str).unwrap_or_default());
+        let action = step.get("uses").and_then(Value::as_str);
+        if let Some(action) = action.filter(|it| !makes_ready(it)) {
+            let action = mask::line(action, 60);
+            let why = match action.starts_with("./") {
+                true => OWN_ACTION,
+                false => OF_GITHUB,
+            };
+            found.leave_out(format!("{place}: {action}: {why}"));
+        }
         for chosen in matrix::ways(job, &texts.join(" ")) {
             let choice = matrix::choice(&format!("{place}: {at}"), &chosen);
             let told = Told::of(workflow, job, step, chosen);
-            of_step(
-                ((workflow, job), step),
-                (place, choice),
-                (&told, &ready),
-                (found, &mut *steps),
-            );
+            match of_step(workflow, job, step, &told, &ready) {
+                Ok(Some(read)) => steps.push(Step {
+                    source: format!("{place}: {}", read.source),
+                    choice,
+                    ..read
+                }),
+                Ok(None) => {}
+                Err(why) => found.leave_out(format!("{place}: {why}")),
+            }
         }
     }
 }
 
-/// Adds a step, or says why it makes no goal.
+/// Reads a step that runs commands; the error says why it makes no goal.
 fn of_step(
-    ((workflow, job), step): ((&Value, &Value), &Value),
-    (place, choice): (&str, Option<String>),
-    (told, ready): (&Told, &Ready),
-    (found, steps): (&mut Found, &mut Vec<Step>),
-) {
+    workflow: &Value,
+    job: &Value,
+    step: &Value,
+    told: &Told,
+    ready: &Ready,
+) -> Result<Option<Step>, String> {
     let text = |key: &str| step.get(key).and_then(Value::as_str);
-    if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
-        let action = mask::line(action, 60);
-        let why = match action.starts_with("./") {
-            true => OWN_ACTION,
-            false => OF_GITHUB,
-        };
-        found.leave_out(format!("{place}: {action}: {why}"));
-    }
-    let Some(script) = text("run") else { return };
+    let Some(script) = text("run") else {
+        return Ok(None);
+    };
     let name = text("name").map(|name| told.put_into(name, ""));
     let shown = name.as_deref().unwrap_or_else(|| super::first_line(script));
-    let source = format!("{place}: {}", mask::line(shown, 60));
+    let source = mask::line(shown, 60);
     let default = |key: &str| {
         let within = [job, workflow].into_iter();
         let mut within =
@@ -194,13 +201,12 @@ fn of_step(
         () => None,
     };
     if let Some(why) = why {
-        found.leave_out(format!("{source}: {why}"));
-        return;
+        return Err(format!("{source}: {why}"));
     }
-    steps.push(Step {
+    Ok(Some(Step {
         source,
         name,
-        choice,
+        choice: None,
         script: script.to_owned(),
         folder: if folder == "." {
             String::new()
@@ -215,7 +221,7 @@ fn of_step(
         has_artifact: ready.has_artifact,
         // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
         pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
-    });
+    }))
 }
 
 /// Says whether an action only makes ready what other steps need, or hands on what they made, by its name.

@@ -86,23 +86,26 @@ fn functions(text: &str) -> Vec<(String, bool)> {
 /// Says why a shell's script had better not run before somebody has looked at it; it is called by those of these paths, after a
 /// program may have been built.
 pub(in super::super) fn strange_script(
-    (look, texts_of): (&dyn Look, TextsOf),
-    (path, text): (&str, &str),
-    (callers, is_built): (&[String], bool),
+    look: &dyn Look,
+    texts_of: TextsOf,
+    path: &str,
+    text: &str,
+    callers: &[String],
+    is_built: bool,
     left: &Cell<usize>,
 ) -> Option<String> {
-    let texts = read(look, (path, text));
+    let texts = read(look, path, text);
     let script = Script::of(&texts, is_built, [callers, &[path.to_owned()]].concat());
     let mut texts = texts.iter();
     texts.find_map(|(path, text)| {
         let changes = tracked::changed_by(look, text).map(|what| changing(&what));
         let commands = || check::done_in(path, text);
-        changes.or_else(|| strange_text((look, texts_of), (text, &commands()), Some(&script), left))
+        changes.or_else(|| strange_text(look, texts_of, text, &commands(), Some(&script), left))
     })
 }
 
 /// Returns a script with its path, and those that it reads: `. "$(dirname "$0")/lib.sh"`.
-fn read(look: &dyn Look, (path, text): (&str, &str)) -> Vec<(String, String)> {
+fn read(look: &dyn Look, path: &str, text: &str) -> Vec<(String, String)> {
     let mut texts = vec![(path.to_owned(), text.to_owned())];
     let mut at = 0;
     while let Some((path, text)) = texts.get(at) {
@@ -167,12 +170,17 @@ impl Command<'_> {
     /// Says why a script that a command runs waits. One that is followed already is judged there.
     pub(super) fn strange_file(&self, path: &str, text: &str) -> Option<String> {
         let callers = self.script.map(|it| it.open.as_slice()).unwrap_or_default();
-        let judged = (self.look, self.texts_of);
         match callers.iter().any(|caller| caller == path) {
             true => None,
-            false if takes_one(self.left) => {
-                strange_script(judged, (path, text), (callers, self.builds()), self.left)
-            }
+            false if takes_one(self.left) => strange_script(
+                self.look,
+                self.texts_of,
+                path,
+                text,
+                callers,
+                self.builds(),
+                self.left,
+            ),
             false => Some(super::unknown(path)),
         }
     }

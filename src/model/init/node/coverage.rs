@@ -47,7 +47,7 @@ pub(super) fn propose(
     }
     let run = |command: &str| {
         package
-            .runs(look, (Role::Coverage, "coverage-floor"), command)
+            .runs(look, Role::Coverage, "coverage-floor", command)
             .seen_in(join(&package.home, "package.json"))
     };
     let tells_itself = test.is_some_and(|text| {

@@ -237,7 +237,7 @@ impl Project<'_> {
         let name = module.split(' ').next().unwrap_or(module);
         let options = self.coverage_run(name)?;
         let command = format!("coverage run{options} -m {module}");
-        let goal = self.runs((Role::Coverage, "coverage-floor"), &command, "coverage");
+        let goal = self.runs(Role::Coverage, "coverage-floor", &command, "coverage");
         let before = goal.check.strip_suffix(&command).unwrap_or_default();
         let by = match self.home {
             "" => before,

@@ -80,7 +80,7 @@ impl Project<'_> {
         let path = join(self.home, seen);
         let command = format!("{command} \"$(mktemp -d)\"");
         let goal = self
-            .runs((Role::Docs, "docs-build"), &command, package)
+            .runs(Role::Docs, "docs-build", &command, package)
             .says("The documentation builds without a warning")
             .seen_in(&path);
         if goal.missing.is_some() {

@@ -61,7 +61,7 @@ impl Project<'_> {
                 let instead = instead
                     .map(|other| format!("the project calls {other}, and not mypy: {FIRST}"));
                 let goal = self
-                    .runs((role, id), &command, package)
+                    .runs(role, id, &command, package)
                     .says(says)
                     .seen_in(seen);
                 let goal = held(goal, why.or(instead).as_deref());

@@ -67,19 +67,19 @@ impl<'l> TaskFiles<'l> {
         let mut read = self.read.borrow_mut();
         let rules = read.entry(path.to_owned()).or_insert_with(|| {
             let text = self.look.read(path).unwrap_or_default();
-            let place = (path, split(path).0);
+            let folder = split(path).0;
             if STRICT.is_match(&text) {
                 self.strict.borrow_mut().insert(path.to_owned());
             }
             Rc::new(match program {
                 "just" => {
                     let imported = |text: &str| imported(text).map(str::to_owned).collect();
-                    Rules::of_justfile(&self.with_others(place, text, &imported))
+                    Rules::of_justfile(&self.with_others(path, folder, text, &imported))
                 }
                 _ => {
                     let included =
                         |text: &str| included(&unfolded(text)).map(str::to_owned).collect();
-                    Rules::of_makefile(&self.with_others(place, text, &included))
+                    Rules::of_makefile(&self.with_others(path, folder, text, &included))
                 }
             })
         });
@@ -89,7 +89,8 @@ impl<'l> TaskFiles<'l> {
     /// Returns the text of a file behind which those stand that it includes; those name others from the same folder.
     fn with_others(
         &self,
-        (path, folder): (&str, &str),
+        path: &str,
+        folder: &str,
         text: String,
         named_in: &dyn Fn(&str) -> Vec<String>,
     ) -> String {

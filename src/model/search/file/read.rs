@@ -82,7 +82,7 @@ fn read_file(root: &Node, found: &mut Found) -> Option<Asked> {
     let two = |node: &Node| at_least_two(node);
     let seed = |node: &Node| fields::whole(node, 0..=u64::MAX);
     let asked = Asked {
-        fitness: fields.required("fitness", &fields::text, ("the file", root.place), found),
+        fitness: fields.required("fitness", &fields::text, "the file", root.place, found),
         files: read_globs(&fields, "files", found),
         strategy: fields.optional("strategy", &strategy, found),
         objective: fields.optional("objective", &fields::text, found),

@@ -56,8 +56,8 @@ impl Yard {
         quarantine: &mut Quarantine,
     ) -> std::result::Result<Placing<'a>, Hindrance> {
         let content = workspace.landed_content(&self.landing).unwrap();
-        let commits = (&*self.landing.from, &*self.landing.to);
-        Placing::begin(workspace, commits, content, quarantine).unwrap()
+        let Landing { from, to, .. } = &self.landing;
+        Placing::begin(workspace, from, to, content, quarantine).unwrap()
     }
 
     /// Lets a person do something between the moment at which all is ready and the one at which it takes its place.
