@@ -22,6 +22,7 @@ use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::model::mask;
+use crate::model::record::Record;
 use crate::model::text;
 use crate::session::{Cut, Ending, Progress, Session};
 
@@ -33,14 +34,15 @@ const LONGEST_REASON: usize = 2_000;
 
 pub use open::add_unwired;
 pub use recover::{
-    give_back_private, give_git_back, has_lost_private, lost_places, make_private, open_shut,
-    put_back_settings, recover, settle_links,
+    Recovered, give_back_private, give_git_back, has_lost_private, lost_places, make_private,
+    open_shut, put_back_settings, recover, settle_links,
 };
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
 pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     let work = telling_of_stop(session, async {
+        tell_recovered(session, progress).await;
         open::open(session, progress).await?;
         cycles(session, progress).await
     });
@@ -94,6 +96,15 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     match error {
         Some(error) => Err(error),
         None => Ok(ending),
+    }
+}
+
+/// Has `on_cycle` told of the cycle that this start recorded for a session that died.
+async fn tell_recovered(session: &Session, progress: &Progress) {
+    let of_cycle = |record: &&Record| Some(record.cycle) == progress.recovered;
+    let mut records = progress.ledger.history.records.iter().rev();
+    if let Some(record) = records.find(of_cycle) {
+        session.tell_cycle(record).await;
     }
 }
 

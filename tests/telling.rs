@@ -72,6 +72,23 @@ fn a_cycle_that_is_cut_short_is_told_unless_a_kill_did_that() {
 }
 
 #[test]
+fn a_cycle_whose_session_died_is_told_by_the_next_one() {
+    for isolated in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+        let repo = with_hooks(BOTH);
+        repo.agent_does(&["touch $OUT/at-work; sleep 300", "touch a"]);
+        let mut struck = repo.spawn_run(isolated);
+        repo.wait_for("at-work");
+        struck.kill().unwrap();
+        struck.wait().unwrap();
+        repo.run(isolated).expect(0);
+        let told = told(&repo);
+        let results: Vec<_> = told.iter().map(|one| one["result"].as_str()).collect();
+        assert_eq!(results, [Some("interrupted"), Some("improved"), None]);
+        assert_eq!(told[..2], repo.records()[..]);
+    }
+}
+
+#[test]
 fn the_end_is_told_even_where_the_summary_cannot_be_written() {
     let summary = ".agents/evolve/session-summary.md";
     let repo = with_hooks(&format!(

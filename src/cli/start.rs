@@ -92,6 +92,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         ControlFlow::Continue(entered) => entered,
         ControlFlow::Break(ending) => return Ok(Ended::before_it_began(events, run, ending)),
     };
+    let recovered = entered.recovered;
     let Equipped {
         session,
         ledger,
@@ -104,6 +105,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         Workspace { repo }.refuse_converted()?;
     }
     let mut progress = Progress::new(session.home(), ledger);
+    progress.recovered = recovered;
     let ending = engine::run(&session, &mut progress).await?;
     let ending = match &undo {
         Some(undo) => {
@@ -142,6 +144,7 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
         stop,
         supervisor,
         lock,
+        recovered: _,
     } = entered;
     let Place {
         repo,

@@ -29,12 +29,21 @@ pub use lost::{give_back_private, give_git_back, has_lost_private, make_private}
 use recorded::Standing;
 pub use shut::{lost_places, open_shut};
 
-/// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
-/// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
-pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Result<Option<Ending>> {
+/// What was settled of a session that died.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// The cycle whose record was written down or completed: nobody was told of it.
+    pub cycle: Option<u64>,
+    /// A person has to look before another session begins: the half-done cycle could not be undone without undoing somebody else's
+    /// commits.
+    pub ending: Option<Ending>,
+}
+
+/// Settles what the journal tells of, if there is one, and says so in one sentence.
+pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Result<Recovered> {
     Isolation::tidy(repo)?;
     let Some(mut journal) = journal_file.now()? else {
-        return Ok(None);
+        return Ok(Recovered::default());
     };
     if journal.is_of(&repo.own_places()) {
         leftovers::end(&journal.session)?;
@@ -46,6 +55,8 @@ pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Resu
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     hold_users(repo, &mut journal)?;
     clear_way(repo, journal_file, &mut journal, events)?;
+    let is_told = matches!(journal.phase, Phase::Closing) || journal.record.is_none();
+    let cycle = (!is_told).then_some(journal.cycle);
     let settled = settle(repo, journal_file, journal, events);
     let (said, ending) = settled.inspect_err(|error| super::hand_over(repo, error))?;
     // The copy first: a cycle that is settled must not be found there again.
@@ -54,7 +65,7 @@ pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Resu
     }
     journal_file.clear()?;
     events.note(said);
-    Ok(ending)
+    Ok(Recovered { cycle, ending })
 }
 
 /// Opens what an agent shut by its modes, and says so.

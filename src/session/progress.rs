@@ -55,6 +55,8 @@ pub struct Progress {
     pub first: Option<Snapshot>,
     /// What this session recorded.
     pub recorded: Recorded,
+    /// The cycle that the start of this session recorded for one that died.
+    pub recovered: Option<u64>,
     /// Where the last of these cycles started.
     pub start: Option<Start>,
     /// A moment before the last look at the content of what was changed in tracked files: before the agent that it was for.
@@ -117,6 +119,7 @@ impl Progress {
             mended: Vec::new(),
             first: None,
             recorded: Recorded::default(),
+            recovered: None,
             start: None,
             verified: None,
             kept: None,

@@ -16,7 +16,7 @@ use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Stop};
 use crate::effects::workspace::Workspace;
 use crate::effects::{clock, files, git, guard, places};
-use crate::engine;
+use crate::engine::{self, Recovered};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::ledger as names;
@@ -42,6 +42,8 @@ pub struct Entered {
     pub supervisor: Supervisor,
     /// Held as long as anything of the session runs.
     pub lock: Lock,
+    /// The cycle that was recorded for a session that died, of which nobody was told.
+    pub recovered: Option<u64>,
 }
 
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
@@ -115,7 +117,8 @@ pub async fn enter(
         events.note(words);
     }
     bounds::hold_back(&repo, run, &goals_file, &journal_file)?;
-    if let Some(ending) = engine::recover(&repo, &journal_file, events)? {
+    let Recovered { cycle, ending } = engine::recover(&repo, &journal_file, events)?;
+    if let Some(ending) = ending {
         return Ok(ControlFlow::Break(ending));
     }
     engine::settle_links(&repo, &id, events)?;
@@ -140,6 +143,7 @@ pub async fn enter(
         stop,
         supervisor,
         lock,
+        recovered: cycle,
     }))
 }
 
