@@ -76,7 +76,6 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     for said in progress.untold.drain(..) {
         session.events.warn(said);
     }
-    session.note_verified(progress.verified);
     let closed = close(session, progress, &ending);
     let (ended, error) = match (closed, error) {
         (Ok(ended), error) => (ended, error),

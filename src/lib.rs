@@ -127,7 +127,6 @@ pub mod effects {
     pub mod slot;
     pub mod stop;
     pub mod sweep;
-    pub mod verified;
     pub mod watch;
     pub mod within;
     pub mod workspace;

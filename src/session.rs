@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::effects::agent::Agent;
-use crate::effects::files;
+use crate::effects::files::{self, Dated};
 use crate::effects::gitfile::Gitfile;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::{Guarded, held};
@@ -28,7 +28,6 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::stop::Stop;
-use crate::effects::verified::{self, Since};
 use crate::effects::workspace::{Start, Stock, WayOut, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
@@ -164,7 +163,7 @@ impl Session {
 
     /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first. Tracked files were last compared by
     /// content at a moment that is `verified`, if ever.
-    pub fn begin(&self, cycle: u64, verified: Option<Since>) -> Result<Start> {
+    pub fn begin(&self, cycle: u64, verified: Option<Dated>) -> Result<Start> {
         if let Some(isolation) = &self.isolation {
             isolation.renew()?;
         }
@@ -175,23 +174,6 @@ impl Session {
             unverified_since: verified,
             ..start
         })
-    }
-
-    /// Returns from when on tracked files may hold what the last session was kept from seeing. An isolated one has a tree of its own.
-    pub fn verified_before(&self) -> Option<Since> {
-        let is_alone = self.isolation.is_some();
-        (!is_alone).then(|| verified::read(&self.home().own_places()))?
-    }
-
-    /// Leaves that to the next session.
-    pub fn note_verified(&self, since: Option<Since>) {
-        let since = since.filter(|_| self.isolation.is_none() && self.has_git_dir());
-        let noted = since.map_or(Ok(()), |since| {
-            verified::write(&self.home().own_places(), since)
-        });
-        if let Err(cause) = noted {
-            self.events.warn(cause.to_string());
-        }
     }
 
     /// Returns what the user can do about changes that are not committed: where an errand is run, no flag makes a copy.

@@ -850,8 +850,8 @@ fn a_full_quarantine_stops_the_run_and_the_next_one_puts_back_what_checks_change
     assert_eq!(repo.quarantined()[&b"README"[..]].1, b"evil\n");
 }
 
-/// A repository whose check writes what git does not see, once there is a mark, after the verdict.
-fn hiding() -> TestRepo {
+#[test]
+fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
     let repo = TestRepo::empty().with_out();
     repo.write("x", "one\n");
     // Older than the index, so that git goes by its time.
@@ -863,35 +863,11 @@ fn hiding() -> TestRepo {
     );
     repo.git(&["config", "core.trustctime", "false"]);
     repo.git(&["config", "core.checkStat", "minimal"]);
-    repo
-}
-
-#[test]
-fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
-    let repo = hiding();
     repo.agent_does(&["touch bad $OUT/mark", "touch a"]);
     repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(repo.read("x"), "two\n");
     assert_eq!(repo.git(&["show", "HEAD:x"]), "two");
-}
-
-#[test]
-fn what_a_check_of_the_last_cycle_hides_from_git_is_found_in_the_next_session() {
-    for is_state_there in [true, false] {
-        let repo = hiding();
-        if !is_state_there {
-            // The private directory takes its place.
-            let state = repo.home().join(".local/state");
-            fs::create_dir_all(&state).unwrap();
-            fs::write(state.join("evolve"), "").unwrap();
-        }
-        repo.agent_does(&["touch bad $OUT/mark", "touch a"]);
-        repo.run(&["--max-cycles=1"]).expect(0);
-        repo.run(&["--max-cycles=1"]).expect(0);
-        assert_eq!(repo.each("result"), ["regressed", "improved"]);
-        assert_eq!(repo.git(&["show", "HEAD:x"]), "two");
-    }
 }
 
 #[test]

@@ -326,7 +326,7 @@ impl<'a> Attempt<'a> {
             session.workspace().keep_sparse(start)?;
         }
         let stock = self.stock(session, start)?;
-        progress.verified = Some(start.moment());
+        progress.verified = start.dated;
         self.tell_agent(session, &stock);
         let needs_no_measuring = !stock.change.by_others.is_empty()
             || stock.change.is_condemned()

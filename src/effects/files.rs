@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{Resource, getrlimit};
-use serde::{Deserialize, Serialize};
 
 use crate::effects::{descriptors, proc_table};
 use crate::error::{Error, Result};
@@ -328,7 +327,7 @@ pub fn is_settled((seconds, nanos): Moment, after: Duration) -> bool {
 }
 
 /// The present moment as one file system dates what is changed there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dated {
     /// The file system's device.
     pub device: u64,

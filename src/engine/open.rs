@@ -31,7 +31,6 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if session.stop_file().is_some() {
         return Ok(());
     }
-    progress.verified = session.verified_before();
     let mut start = session.begin(0, progress.verified)?;
     let goals = load_goals(session, &start)?;
     if progress.ledger.history.records.is_empty() && session.home().is_ignored(names::HISTORY) {

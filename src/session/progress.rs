@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
+use crate::effects::files::Dated;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
-use crate::effects::verified::Since;
 use crate::effects::workspace::Start;
 use crate::model::goals::{self, Goals};
 use crate::model::ledger as names;
@@ -60,7 +60,7 @@ pub struct Progress {
     /// Where the last of these cycles started.
     pub start: Option<Start>,
     /// A moment before the last look at the content of what was changed in tracked files: before the agent that it was for.
-    pub verified: Option<Since>,
+    pub verified: Option<Dated>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
     /// Copies of what the user's checkout lent, from the last cycle.

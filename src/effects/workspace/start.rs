@@ -19,7 +19,6 @@ use crate::effects::pipes::{self, Plain};
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::verified::Since;
 use crate::error::Result;
 use crate::model::git::compared::{Compared, Refs};
 use crate::model::git::movement::Movement;
@@ -96,7 +95,7 @@ pub struct Start {
     /// From when on a tracked file may have been changed without that its content was compared: before the last cycle's agent.
     /// None where that is the start.
     #[serde(skip)]
-    pub unverified_since: Option<Since>,
+    pub unverified_since: Option<Dated>,
     /// Git's attributes made something else of the ledger's files then.
     #[serde(skip)]
     pub is_ledger_converted: bool,
@@ -128,14 +127,6 @@ impl Start {
         self.dated.map_or((self.since, 0), |dated| dated.moment)
     }
 
-    /// Returns the same as it is told to a later session.
-    pub fn moment(&self) -> Since {
-        Since {
-            seconds: self.since,
-            dated: self.dated,
-        }
-    }
-
     /// Says whether a file's state may have been changed since. What another file system than that of `evolve`'s own files dates, or
     /// what is asked after a crash, is told to the second only.
     pub(super) fn is_since(&self, seen: Seen) -> bool {
@@ -145,8 +136,8 @@ impl Start {
     /// Says whether a file's state may have been changed since its content was last compared. Checks that ran after that may have
     /// written what an index of theirs calls unchanged.
     pub(super) fn is_unverified(&self, seen: Seen) -> bool {
-        let is_later = |since: Since| is_since(seen, since.dated, since.seconds);
-        self.is_since(seen) || self.unverified_since.is_some_and(is_later)
+        let earlier = self.unverified_since;
+        self.is_since(seen) || earlier.is_some() && is_since(seen, earlier, self.since)
     }
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
