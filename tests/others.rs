@@ -2,6 +2,7 @@
 //! cannot be told whose they are.
 
 use std::fs;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use evolve::effects::repo::Repo;
 use evolve::effects::workspace::{WayOut, Workspace};
 use evolve::model::gate::Fate;
 
-use crate::harness::{Run, TestRepo, output, with_git};
+use crate::harness::{Run, TestRepo, finish, output, with_git};
 
 /// Goal `a` fails, goal `b` passes until somebody takes `b` away; two commits, and a branch beside `main`.
 fn repository() -> TestRepo {
@@ -453,6 +454,33 @@ fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_unt
     assert_eq!(repository.head(), mine);
     assert!(!repository.has("b") && repository.has("mine"));
     assert_eq!(repository.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_commit_that_is_written_in_the_main_tree_keeps_its_lock_beside_a_session_in_a_linked_one() {
+    let repo = repository();
+    sh(&repo, "git worktree add -q -b night \"$OUT/tree\"");
+    repo.agent_does(&[
+        "touch \"$OUT/at-work\"; until [ -e \"$OUT/editing\" ]; do sleep 0.02; done; touch a",
+    ]);
+    let mut evolve = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    evolve.args([&format!("--agent={}", repo.agent()), "--max-cycles=1"]);
+    evolve.current_dir(repo.out("tree")).stdout(Stdio::piped());
+    let session = evolve.stderr(Stdio::piped()).spawn().unwrap();
+    repo.wait_for("at-work");
+    repo.write("README", "three\n");
+    let editor = "touch \"$OUT/editing\"; until [ -e \"$OUT/written\" ]; do sleep 0.02; done; echo mine >\"$1\"";
+    fs::write(repo.out("editor"), editor).unwrap();
+    let mut commit = repo.command("git");
+    commit.args(["commit", "-qa"]);
+    commit.env("GIT_EDITOR", "sh \"$OUT/editor\"");
+    let mut commit = commit.spawn().unwrap();
+    let ran = finish(session);
+    fs::write(repo.out("written"), "").unwrap();
+    assert!(commit.wait().unwrap().success(), "{}", ran.stdout);
+    ran.expect(0);
+    assert_eq!(repo.git(&["log", "-1", "--format=%s"]), "mine");
+    assert_eq!(repo.status(), Vec::<String>::new());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,6 +11,8 @@ use super::{Start, Workspace};
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
 
+/// The most bytes of a file that says where a linked working tree is.
+const LONGEST_PATH: u64 = 8192;
 /// How long a lock file of git is waited for before it counts as left behind.
 const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -33,7 +36,7 @@ impl Workspace<'_> {
         let left = lasting(locks);
         let mut removed = Vec::new();
         for lock in left {
-            if is_older(&lock, since) || proc_table::works_in("git", &self.repo.root) {
+            if is_older(&lock, since) || self.is_git_at_work() {
                 return Err(in_the_way(&lock));
             }
             files::remove(&lock)?;
@@ -43,6 +46,22 @@ impl Workspace<'_> {
             ));
         }
         Ok(removed)
+    }
+
+    /// Says whether a git is at work in any working tree of the repository: they share refs and objects.
+    fn is_git_at_work(&self) -> bool {
+        let common = self.repo.common_path("");
+        let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten();
+        // As in `/there/.git`.
+        let leads_to = |entry: fs::DirEntry| {
+            let folder = entry.path();
+            let text = files::read_text(&folder.join("gitdir"), LONGEST_PATH).ok()?;
+            Some(folder.join(text.trim_end()).parent()?.to_owned())
+        };
+        let linked = linked.flatten().filter_map(leads_to);
+        let main = common.parent().map(Path::to_owned);
+        let mut trees = linked.chain(main).chain([self.repo.root.clone()]);
+        trees.any(|tree| proc_table::works_in("git", &tree))
     }
 
     /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
@@ -120,20 +139,29 @@ impl Workspace<'_> {
     }
 }
 
-/// Returns every lock file that is there in the places of a repository where git makes any.
+/// Returns every lock file that is there in the places of a repository where git makes any, but for those that only the main
+/// working tree has where this is a linked one.
 pub(super) fn all_locks(git_dir: &Path, common: &Path) -> Vec<PathBuf> {
     let mut folders = vec![git_dir.to_owned()];
     folders.extend(["", "info", "objects/info", "objects/pack"].map(|name| common.join(name)));
     let mut deep = vec![common.join("refs")];
     let mut found = Vec::new();
+    let is_of_main = |folder: &Path, name: &OsStr| {
+        let bytes = name.as_bytes();
+        // As in `HEAD.lock` and `MERGE_HEAD.lock`.
+        let is_of_tree =
+            bytes == b"index.lock" || bytes.first().is_some_and(u8::is_ascii_uppercase);
+        folder == common && common != git_dir && is_of_tree
+    };
     while let Some((folder, is_deep)) = folders
         .pop()
         .map(|folder| (folder, false))
         .or_else(|| deep.pop().map(|folder| (folder, true)))
     {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             match entry.file_type() {
+                Ok(_) if is_of_main(&folder, &entry.file_name()) => {}
                 Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
                 Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
                     found.push(path);
