@@ -192,15 +192,21 @@ impl Repo {
         if is_linked && !self.inner.is_bare() && is_on(&common) && common.ends_with(".git") {
             return common.parent().map(Path::to_owned);
         }
-        let trees = fs::read_dir(common.join("worktrees")).ok()?;
-        trees.flatten().map(|tree| tree.path()).find_map(|tree| {
-            let file = is_on(&tree).then(|| tree.join("gitdir"))?;
-            let link = files::read_bounded(&file, LOOSE_LIMIT).ok()??;
-            let link = PathBuf::from(OsStr::from_bytes(link.trim_ascii_end()));
-            let folder = link.parent().map(Path::to_owned)?;
-            // Of one that somebody removed, git lists what is left.
-            folder.is_dir().then_some(folder)
-        })
+        let mut trees = self.linked_trees().filter(|tree| is_on(tree));
+        trees.find_map(|tree| root_of_linked(&tree))
+    }
+
+    /// Returns the git directories of linked working trees.
+    fn linked_trees(&self) -> impl Iterator<Item = PathBuf> {
+        let trees = fs::read_dir(self.common_path("worktrees"));
+        trees.into_iter().flatten().flatten().map(|it| it.path())
+    }
+
+    /// Returns the roots of the working trees that share this repository's refs and objects, this one among them.
+    pub fn working_trees(&self) -> impl Iterator<Item = PathBuf> {
+        let main = self.common_path("").parent().map(Path::to_owned);
+        let linked = self.linked_trees().filter_map(|tree| root_of_linked(&tree));
+        linked.chain(main).chain([self.root.clone()])
     }
 
     /// Sets a ref, wherever it was.
@@ -332,6 +338,15 @@ fn packed_ref(line: &[u8]) -> Option<(String, String)> {
     let id = id(&line[..space])?;
     let name = exact::decode(&line[space + 1..]);
     is_name(&name).then_some((name, id))
+}
+
+/// Returns where a linked working tree is, by its git directory. Of one that somebody removed, git lists what is left.
+fn root_of_linked(git_dir: &Path) -> Option<PathBuf> {
+    let link = files::read_bounded(&git_dir.join("gitdir"), LOOSE_LIMIT).ok()??;
+    // As in `/there/.git`.
+    let link = git_dir.join(OsStr::from_bytes(link.trim_ascii_end()));
+    let root = link.parent().map(Path::to_owned)?;
+    root.is_dir().then_some(root)
 }
 
 /// Reads the file of a ref; none if it is broken, or is none.

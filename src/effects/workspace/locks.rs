@@ -11,8 +11,6 @@ use super::{Start, Workspace};
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
 
-/// The most bytes of a file that says where a linked working tree is.
-const LONGEST_PATH: u64 = 8192;
 /// How long a lock file of git is waited for before it counts as left behind.
 const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -50,17 +48,7 @@ impl Workspace<'_> {
 
     /// Says whether a git is at work in any working tree of the repository: they share refs and objects.
     fn is_git_at_work(&self) -> bool {
-        let common = self.repo.common_path("");
-        let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten();
-        // As in `/there/.git`.
-        let leads_to = |entry: fs::DirEntry| {
-            let folder = entry.path();
-            let text = files::read_text(&folder.join("gitdir"), LONGEST_PATH).ok()?;
-            Some(folder.join(text.trim_end()).parent()?.to_owned())
-        };
-        let linked = linked.flatten().filter_map(leads_to);
-        let main = common.parent().map(Path::to_owned);
-        let mut trees = linked.chain(main).chain([self.repo.root.clone()]);
+        let mut trees = self.repo.working_trees();
         trees.any(|tree| proc_table::works_in("git", &tree))
     }
 
