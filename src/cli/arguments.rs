@@ -195,13 +195,11 @@ fn in_our_words(error: clap::Error) -> clap::Error {
         .flat_map(|(words, _)| *words)
         .copied()
         .collect();
-    let word_meant = match error.get(ContextKind::SuggestedSubcommand) {
-        // The library's own guess at a command goes before one at such a word.
-        Some(_) => such.iter().find(|such| *such == word).copied(),
-        None => nearest(word, &such),
-    };
-    let meant =
-        word_meant.and_then(|word| NO_COMMANDS.iter().find(|(words, _)| words.contains(&word)));
+    // The library's own guess at a command goes before one at such a word.
+    let is_guessed = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let near = nearest(word, &such).filter(|near| near == word || !is_guessed);
+    let is_meant = |words: &[&str]| near.is_some_and(|near| words.contains(&near));
+    let meant = NO_COMMANDS.iter().find(|(words, _)| is_meant(words));
     let Some((_, meant)) = meant else {
         return with_nearest(error);
     };

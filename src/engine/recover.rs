@@ -55,8 +55,7 @@ pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Resu
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     hold_users(repo, &mut journal)?;
     clear_way(repo, journal_file, &mut journal, events)?;
-    let is_told = matches!(journal.phase, Phase::Closing) || journal.record.is_none();
-    let cycle = (!is_told).then_some(journal.cycle);
+    let cycle = journal.record.as_ref().map(|_| journal.cycle);
     let settled = settle(repo, journal_file, journal, events);
     let (said, ending) = settled.inspect_err(|error| super::hand_over(repo, error))?;
     // The copy first: a cycle that is settled must not be found there again.

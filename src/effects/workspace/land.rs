@@ -98,13 +98,7 @@ impl Workspace<'_> {
             };
         }
         let content = self.landed_content(landing)?;
-        let placing = match Placing::begin(
-            self,
-            &landing.from,
-            &landing.to,
-            content.clone(),
-            quarantine,
-        )? {
+        let placing = match Placing::begin(self, landing, content.clone(), quarantine)? {
             Ok(placing) => placing,
             Err(hindrance) => return Ok(Landed::Hindered(hindrance)),
         };
@@ -164,13 +158,7 @@ impl Workspace<'_> {
         let (content, staged): (Vec<_>, Vec<_>) = self.with_entries_of(content)?;
         // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
         self.stage_as_landed(edited)?;
-        let begun = Placing::begin(
-            self,
-            &landing.from,
-            &landing.to,
-            content.clone(),
-            quarantine,
-        )?;
+        let begun = Placing::begin(self, landing, content.clone(), quarantine)?;
         let placing = begun.map_err(|hindrance| cannot_follow(&hindrance))?;
         let mut stayed = placing.carry_out(quarantine)?;
         self.update_submodules(&content)?;

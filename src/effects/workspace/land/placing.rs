@@ -27,7 +27,7 @@ use crate::effects::repo::{Difference, Entry, Repo, hash_blob, hash_file};
 use crate::effects::workspace::index::lock::{LockedIndex, copy_index};
 use crate::effects::workspace::undo::beside::is_attributes;
 use crate::effects::workspace::undo::put_back::Changed;
-use crate::effects::workspace::{Hindrance, Workspace, ended};
+use crate::effects::workspace::{Hindrance, Landing, Workspace, ended};
 use crate::error::{Error, Result};
 use crate::model::text;
 
@@ -127,8 +127,7 @@ impl<'a> Placing<'a> {
     /// what is in the way, where something is.
     pub fn begin(
         workspace: &'a Workspace<'a>,
-        from: &'a str,
-        to: &str,
+        landing: &'a Landing,
         mut content: Vec<Difference>,
         quarantine: &mut Quarantine,
     ) -> Result<std::result::Result<Placing<'a>, Hindrance>> {
@@ -138,7 +137,7 @@ impl<'a> Placing<'a> {
         rescue(repo, &content, quarantine)?;
         let mut placing = Placing {
             workspace,
-            from,
+            from: &landing.from,
             content,
             folder: repo.git_dir().join(FOLDER),
             known: HashMap::new(),
@@ -152,7 +151,7 @@ impl<'a> Placing<'a> {
                 why.to_owned() + &text::some_of(&shut, SHOWN),
             )));
         }
-        placing.make_ready(to)?;
+        placing.make_ready(&landing.to)?;
         let index = match LockedIndex::take(repo)? {
             Ok(index) => index,
             Err(held) => return Ok(Err(Hindrance::Locked(vec![held.display().to_string()]))),

@@ -67,19 +67,18 @@ impl<'l> TaskFiles<'l> {
         let mut read = self.read.borrow_mut();
         let rules = read.entry(path.to_owned()).or_insert_with(|| {
             let text = self.look.read(path).unwrap_or_default();
-            let folder = split(path).0;
             if STRICT.is_match(&text) {
                 self.strict.borrow_mut().insert(path.to_owned());
             }
             Rc::new(match program {
                 "just" => {
                     let imported = |text: &str| imported(text).map(str::to_owned).collect();
-                    Rules::of_justfile(&self.with_others(path, folder, text, &imported))
+                    Rules::of_justfile(&self.with_others(path, text, &imported))
                 }
                 _ => {
                     let included =
                         |text: &str| included(&unfolded(text)).map(str::to_owned).collect();
-                    Rules::of_makefile(&self.with_others(path, folder, text, &included))
+                    Rules::of_makefile(&self.with_others(path, text, &included))
                 }
             })
         });
@@ -90,10 +89,10 @@ impl<'l> TaskFiles<'l> {
     fn with_others(
         &self,
         path: &str,
-        folder: &str,
         text: String,
         named_in: &dyn Fn(&str) -> Vec<String>,
     ) -> String {
+        let (folder, _) = split(path);
         let mut texts = vec![text];
         let mut seen = HashSet::from([path.to_owned()]);
         let mut at = 0;

@@ -56,8 +56,7 @@ impl Yard {
         quarantine: &mut Quarantine,
     ) -> std::result::Result<Placing<'a>, Hindrance> {
         let content = workspace.landed_content(&self.landing).unwrap();
-        let Landing { from, to, .. } = &self.landing;
-        Placing::begin(workspace, from, to, content, quarantine).unwrap()
+        Placing::begin(workspace, &self.landing, content, quarantine).unwrap()
     }
 
     /// Lets a person do something between the moment at which all is ready and the one at which it takes its place.
