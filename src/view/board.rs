@@ -223,8 +223,15 @@ impl Board {
             | Event::GenerationEnded { .. }
             | Event::SearchEnded { .. }
             | Event::Warning { .. }
-            | Event::Note { .. }
             | Event::SessionEnded { .. } => {}
+            // A note is told below the heading.
+            Event::Note { .. } => {
+                let is_known = self
+                    .cycle
+                    .as_ref()
+                    .is_some_and(|(_, what)| !what.is_empty());
+                self.is_headed |= is_known;
+            }
         }
     }
 

@@ -102,14 +102,15 @@ impl Live {
         self.resized.is_none_or(|since| now >= since + CALM)
     }
 
-    /// Has something said for good above the board.
+    /// Has something said for good where the board is, which comes below it once it is drawn next: as it was, it may hold what is
+    /// said now.
     pub fn above(&mut self, say: impl FnOnce()) {
         let mut shown = lock(&SHOWN);
         self.follow(&mut shown);
-        match self.drawn.is_empty() {
-            true => say(),
-            false => self.bar.suspend(say),
+        if !self.drawn.is_empty() {
+            self.clear(&mut shown);
         }
+        say();
     }
 
     /// Draws what is to be seen now, if that is not what is drawn already.
@@ -155,13 +156,25 @@ impl Live {
         if !was_taken && !was_broken {
             return;
         }
-        if was_broken {
-            let mut out = lock(&self.screen.out);
-            let _ = write!(out, "{}", taken_away(shown, self.size)).and_then(|()| out.flush());
-        }
         if was_taken {
             self.told = Share::None;
         }
+        match was_broken {
+            true => self.clear(shown),
+            false => self.forget(shown),
+        }
+    }
+
+    /// Takes the frame away, for another one to be drawn from its place on.
+    fn clear(&mut self, shown: &mut Vec<usize>) {
+        let mut out = lock(&self.screen.out);
+        // A terminal that went away shows nothing; the run goes on.
+        let _ = write!(out, "{}", taken_away(shown, self.size)).and_then(|()| out.flush());
+        drop(out);
+        self.forget(shown);
+    }
+
+    fn forget(&mut self, shown: &mut Vec<usize>) {
         shown.clear();
         self.drawn.clear();
         self.bar.set_draw_target(target(&self.screen));
@@ -341,4 +354,46 @@ impl fmt::Debug for Screen {
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::samples;
+
+    #[test]
+    fn what_is_said_for_good_is_never_on_the_screen_beside_the_frame_that_held_it() {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let screen = Screen {
+            out: written.clone(),
+            size: || Size {
+                lines: 24,
+                columns: 120,
+            },
+            has_styles: false,
+            has_progress: false,
+            has_echo: false,
+        };
+        let began = Instant::now();
+        let mut live = Live::on(screen, began);
+        let events = samples::events();
+        let ended = |event: &&Event| matches!(event, Event::AgentFinished { .. });
+        for event in events.iter().take_while(|event| !ended(event)) {
+            live.take(event, began);
+        }
+        live.draw(began + PATIENCE);
+        let frame = String::from_utf8(lock(&written).clone()).unwrap();
+        assert!(frame.contains("cycle 3 · "), "{frame:?}");
+        live.take(events.iter().find(ended).unwrap(), began);
+        let mut before = 0;
+        live.above(|| before = lock(&written).len());
+        let after = String::from_utf8(lock(&written)[before..].to_vec()).unwrap();
+        assert_eq!(after, "", "the old frame came back");
+        live.draw(began + PATIENCE);
+        let frame = String::from_utf8(lock(&written)[before..].to_vec()).unwrap();
+        assert!(
+            !frame.is_empty() && !frame.contains("cycle 3 · "),
+            "{frame:?}"
+        );
+    }
 }

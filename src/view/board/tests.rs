@@ -168,6 +168,27 @@ fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
 }
 
 #[test]
+fn a_heading_that_a_note_stands_below_is_not_drawn_again() {
+    let note = || Event::Note {
+        message: "Ctrl-C again ends it at once".to_owned(),
+    };
+    let mut events = vec![note()];
+    events.extend(samples::events());
+    let at = events
+        .iter()
+        .position(|event| matches!(event, Event::AgentActivity { .. }));
+    events.truncate(at.unwrap() + 1);
+    let heading = |events: &[Event]| {
+        let (board, now) = after(events);
+        let frame = bare(&board.lines(now, WIDE));
+        frame.iter().any(|line| line.starts_with("cycle 3 · "))
+    };
+    assert!(heading(&events));
+    events.push(note());
+    assert!(!heading(&events));
+}
+
+#[test]
 fn a_wait_counts_down_and_says_what_ends_it() {
     let (board, now) = after(&[Event::Waiting {
         seconds: 90.0,
