@@ -189,8 +189,12 @@ impl Repo {
             is_on && is_wanted(&place)
         };
         let is_linked = self.git_dir().components().ne(common.components());
-        if is_linked && !self.inner.is_bare() && is_on(&common) && common.ends_with(".git") {
-            return common.parent().map(Path::to_owned);
+        if is_linked
+            && !self.inner.is_bare()
+            && is_on(&common)
+            && let Some(main) = root_of_main(&common)
+        {
+            return Some(main);
         }
         let mut trees = self.linked_trees().filter(|tree| is_on(tree));
         trees.find_map(|tree| root_of_linked(&tree))
@@ -204,7 +208,7 @@ impl Repo {
 
     /// Returns the roots of the working trees that share this repository's refs and objects, this one among them.
     pub fn working_trees(&self) -> impl Iterator<Item = PathBuf> {
-        let main = self.common_path("").parent().map(Path::to_owned);
+        let main = root_of_main(&self.common_path(""));
         let linked = self.linked_trees().filter_map(|tree| root_of_linked(&tree));
         linked.chain(main).chain([self.root.clone()])
     }
@@ -338,6 +342,12 @@ fn packed_ref(line: &[u8]) -> Option<(String, String)> {
     let id = id(&line[..space])?;
     let name = exact::decode(&line[space + 1..]);
     is_name(&name).then_some((name, id))
+}
+
+/// Returns where the main working tree is, by its git directory; none of a bare repository.
+fn root_of_main(git_dir: &Path) -> Option<PathBuf> {
+    let is_in_tree = git_dir.ends_with(".git");
+    git_dir.parent().filter(|_| is_in_tree).map(Path::to_owned)
 }
 
 /// Returns where a linked working tree is, by its git directory. Of one that somebody removed, git lists what is left.
