@@ -57,7 +57,7 @@ fn work(scratch: &Scratch, commits: usize, mark: &str) -> Outcome {
 fn by_evolve(scratch: &Scratch, commits: usize, cycle: u64) -> Outcome<Duration> {
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };
-    let start = workspace.begin(&format!("bench-{commits}"), cycle, WayOut::Commit)?;
+    let start = workspace.begin(&format!("bench-{commits}"), cycle, WayOut::Commit, &[])?;
     work(scratch, commits, &start.mark())?;
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };

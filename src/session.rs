@@ -32,6 +32,7 @@ use crate::effects::workspace::{Start, Stock, WayOut, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::Limits;
+use crate::model::record::unseen::Span;
 use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::Snapshot;
@@ -164,16 +165,26 @@ impl Session {
     /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first. Tracked files were last compared by
     /// content at a moment that is `verified`, if ever.
     pub fn begin(&self, cycle: u64, verified: Option<Dated>) -> Result<Start> {
-        if let Some(isolation) = &self.isolation {
-            isolation.renew()?;
-        }
-        let way_out = self.way_out();
-        let begin = || self.workspace().begin(&self.id, cycle, way_out);
-        let start = self.with_settings_held(cycle, begin)?;
+        let start = self.look_at_tree(cycle, &[])?;
         Ok(Start {
             unverified_since: verified,
             ..start
         })
+    }
+
+    /// Looks at the tree before anything else of a session. Checks of earlier ones ran in the spans that are `unseen` without that
+    /// tracked files were compared by content since.
+    pub fn begin_first(&self, unseen: &[Span]) -> Result<Start> {
+        self.look_at_tree(0, unseen)
+    }
+
+    fn look_at_tree(&self, cycle: u64, unseen: &[Span]) -> Result<Start> {
+        if let Some(isolation) = &self.isolation {
+            isolation.renew()?;
+        }
+        let way_out = self.way_out();
+        let begin = || self.workspace().begin(&self.id, cycle, way_out, unseen);
+        self.with_settings_held(cycle, begin)
     }
 
     /// Returns what the user can do about changes that are not committed: where an errand is run, no flag makes a copy.

@@ -678,7 +678,7 @@ fn what_the_index_was_made_to_say_of_a_file_is_not_believed() {
     repo.commit_goals("  - {id: a, description: a, check: sh judge, weight: 5}\n");
     let opened = Repo::discover(&repo.root()).unwrap();
     let workspace = Workspace { repo: &opened };
-    let start = workspace.begin("session", 1, WayOut::Commit).unwrap();
+    let start = workspace.begin("session", 1, WayOut::Commit, &[]).unwrap();
     repo.write("judge", "exit 0\n");
     repo.write("other", "something else\n");
     for path in ["judge", "other"] {

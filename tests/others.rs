@@ -431,7 +431,7 @@ fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_unt
     let repository = repository();
     let repo = Repo::discover(&repository.root()).unwrap();
     let workspace = Workspace { repo: &repo };
-    let start = workspace.begin("session", 1, WayOut::Commit).unwrap();
+    let start = workspace.begin("session", 1, WayOut::Commit, &[]).unwrap();
     let agent = format!(
         "export GIT_REFLOG_ACTION={}; git rm -q b; git commit -qm agent",
         start.mark()

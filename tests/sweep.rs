@@ -348,6 +348,27 @@ fn tracked_files_that_a_linter_changes_are_put_back_and_nothing_is_lost() {
 }
 
 #[test]
+fn what_a_linter_hides_from_git_in_a_tracked_file_is_found_in_its_cycle() {
+    let mut repo = repo_with("");
+    repo.write("x", "one\n");
+    let x = fs::File::options().write(true).open(repo.root().join("x"));
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    x.unwrap().set_modified(long_ago).unwrap();
+    repo.commit_all("x");
+    repo.git(&["config", "core.trustctime", "false"]);
+    repo.git(&["config", "core.checkStat", "minimal"]);
+    let time = repo.outside().join("time");
+    let script = format!(
+        "touch -r x '{0}'; echo two >x; touch -r '{0}' x; echo '{ONE_FINDING}'; exit 1",
+        time.display()
+    );
+    install(&mut repo, "shellcheck", &script);
+    repo.cycle("echo 'mended' >>a.sh").expect(0);
+    assert_eq!(repo.git(&["show", "HEAD:x"]), repo.read("x").trim_end());
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
 fn what_a_linter_leaves_untracked_is_not_taken_for_the_agents() {
     let mut repo = repo_with("");
     let script = format!("echo cache >left-over; cat <<'END'\n{ONE_FINDING}\nEND\nexit 1");

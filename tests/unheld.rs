@@ -159,12 +159,12 @@ fn line_ends_of_a_file_that_the_agent_did_not_touch_stay() {
     assert_eq!(repo.status(), Vec::<String>::new());
     let opened = Repo::discover(&repo.root()).unwrap();
     let workspace = Workspace { repo: &opened };
-    let start = workspace.begin("session", 1, WayOut::Commit).unwrap();
+    let start = workspace.begin("session", 1, WayOut::Commit, &[]).unwrap();
     workspace.take_stock(&start).unwrap();
     assert_eq!(repo.read("a.txt"), "bad\n", "it was touched since");
     repo.write("a.txt", "bad\r\n");
     repo.git(&["add", "a.txt"]);
-    let mut start = workspace.begin("session", 2, WayOut::Commit).unwrap();
+    let mut start = workspace.begin("session", 2, WayOut::Commit, &[]).unwrap();
     // As if all of it were long ago.
     start.since += 60;
     workspace.take_stock(&start).unwrap();

@@ -850,8 +850,8 @@ fn a_full_quarantine_stops_the_run_and_the_next_one_puts_back_what_checks_change
     assert_eq!(repo.quarantined()[&b"README"[..]].1, b"evil\n");
 }
 
-#[test]
-fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
+/// A repository whose check writes what git does not see, once there is a mark, after the verdict.
+fn hiding() -> TestRepo {
     let repo = TestRepo::empty().with_out();
     repo.write("x", "one\n");
     // Older than the index, so that git goes by its time.
@@ -863,11 +863,72 @@ fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
     );
     repo.git(&["config", "core.trustctime", "false"]);
     repo.git(&["config", "core.checkStat", "minimal"]);
+    repo
+}
+
+#[test]
+fn what_a_check_hides_from_git_after_the_verdict_is_found_in_the_next_cycle() {
+    let repo = hiding();
     repo.agent_does(&["touch bad $OUT/mark", "touch a"]);
     repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(repo.read("x"), "two\n");
     assert_eq!(repo.git(&["show", "HEAD:x"]), "two");
+}
+
+#[test]
+fn what_a_check_of_a_sessions_last_cycles_hides_from_git_is_found_when_the_next_session_begins() {
+    for (work, results) in [
+        ("touch bad $OUT/mark", &["regressed"][..]),
+        ("touch a $OUT/mark", &["improved"]),
+        ("touch a $OUT/mark", &["improved", "idle"]),
+    ] {
+        let mut repo = hiding();
+        repo.env.push(("EVOLVE_CLOCK".to_owned(), String::new()));
+        repo.agent_does(&[work]);
+        let cycles = format!("--max-cycles={}", results.len());
+        repo.run(&[&cycles]).expect(0);
+        assert_eq!(repo.each("result"), results);
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+        let refused = repo.run(&["--max-cycles=1"]).expect(3);
+        assert!(
+            refused
+                .stderr
+                .contains("\n  x (hidden from git until now: "),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(repo.read("x"), "two\n");
+        assert_eq!(repo.status(), [" M x"]);
+    }
+}
+
+/// Commits a file that git would convert now: that was committed before the attributes, and what git notes of it says that nobody
+/// touched it.
+const CONVERTED_SINCE: &str = "printf 'one\\r\\n' >f.txt; touch -d '1 hour ago' f.txt; git add f.txt; git commit -qm one; echo '*.txt text' >.gitattributes; git add .gitattributes; git commit -qm attributes";
+
+#[test]
+fn a_file_of_the_users_that_git_would_convert_now_is_blamed_on_nobody() {
+    for is_one_session in [true, false] {
+        let mut repo = TestRepo::empty();
+        repo.env.push(("EVOLVE_CLOCK".to_owned(), String::new()));
+        let hook = format!("[ -e f.txt ] || {{ {CONVERTED_SINCE}; }}");
+        repo.write("hook.sh", &hook);
+        repo.write("GOALS.yaml", "version: 1\nevolve: {on_cycle: sh hook.sh}\ngoals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 5}\n");
+        repo.commit_all("goals");
+        repo.agent_does(&["touch a", "touch b"]);
+        match is_one_session {
+            true => drop(repo.run(&["--max-cycles=2"]).expect(0)),
+            false => {
+                repo.run(&["--max-cycles=1"]).expect(0);
+                repo.run(&["--max-cycles=1"]).expect(0);
+            }
+        }
+        assert_eq!(repo.each("result"), ["improved", "improved"]);
+        assert_eq!(repo.read("f.txt"), "one\r\n");
+        let changed = repo.git(&["log", "--format=%s", "--", "f.txt"]);
+        assert_eq!(changed, "one", "{}", repo.git(&["log", "--stat"]));
+    }
 }
 
 #[test]

@@ -326,7 +326,10 @@ impl<'a> Attempt<'a> {
             session.workspace().keep_sparse(start)?;
         }
         let stock = self.stock(session, start)?;
-        progress.verified = start.dated;
+        // Where others moved the branch nothing was compared.
+        if stock.change.by_others.is_empty() {
+            progress.verified = start.dated;
+        }
         self.tell_agent(session, &stock);
         let needs_no_measuring = !stock.change.by_others.is_empty()
             || stock.change.is_condemned()

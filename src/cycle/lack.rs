@@ -130,7 +130,7 @@ fn lacking(session: &Session) -> Result<(Vec<String>, Vec<Vec<u8>>)> {
     let (status, ..) = (Workspace {
         repo: session.home(),
     })
-    .look_at_all(&mut Folders::default())?;
+    .look_at_all(&mut Folders::default(), &[])?;
     let lent = &session.options.provisions.link;
     let paths = status.ignored.iter().chain(&status.untracked);
     let shown = paths.map(|path| String::from_utf8_lossy(path).into_owned());

@@ -199,7 +199,7 @@ async fn run(
 fn look_again(session: &Session, start: &mut Start) -> Result<()> {
     let now = session
         .workspace()
-        .begin(&session.id, start.cycle, session.way_out())?;
+        .begin(&session.id, start.cycle, session.way_out(), &[])?;
     if now.commit != start.commit {
         return Err(Error::unsafe_repo(
             "somebody committed while the sweep ran, so the goals were measured on something else",
@@ -231,7 +231,12 @@ fn look_again(session: &Session, start: &mut Start) -> Result<()> {
             some_of(&left)
         ));
     }
-    *start = now;
+    // What the sweep's programs hid from git is compared with the rest.
+    let unverified_since = start.unverified_since.or(start.dated);
+    *start = Start {
+        unverified_since,
+        ..now
+    };
     Ok(())
 }
 

@@ -40,6 +40,7 @@ use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 use crate::model::git::compared::Compared;
+use crate::model::record::unseen::Span;
 use crate::model::{exact, text};
 
 pub use change::is_outside;
@@ -157,14 +158,21 @@ impl Workspace<'_> {
         status::refuse_converted(self.repo)
     }
 
-    /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
-    pub fn begin(&self, session: &str, cycle: u64, way_out: WayOut) -> Result<Start> {
+    /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3), also where they were hidden from
+    /// git in one of the spans that are `unseen`.
+    pub fn begin(
+        &self,
+        session: &str,
+        cycle: u64,
+        way_out: WayOut,
+        unseen: &[Span],
+    ) -> Result<Start> {
         let dated = files::dated_in(&self.repo.private);
         let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         self.judge_strangers()?;
-        let (status, hidden, whereabouts) = self.look_at_all(&mut folders)?;
+        let (status, hidden, whereabouts) = self.look_at_all(&mut folders, unseen)?;
         // A session looks at the tree before it measures its baseline, as of no cycle.
         status.refuse_dirty(&hidden.names(), cycle > 0, way_out)?;
         let tree = self.repo.tree_of(&commit)?;

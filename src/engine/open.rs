@@ -13,6 +13,7 @@ use crate::effects::ledger::Ledger;
 use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
+use crate::model::record::unseen;
 use crate::model::summary;
 use crate::model::sweep::{self, Part};
 use crate::model::text;
@@ -31,7 +32,8 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if session.stop_file().is_some() {
         return Ok(());
     }
-    let mut start = session.begin(0, progress.verified)?;
+    let unseen = unseen::spans(&progress.ledger.history.records);
+    let mut start = session.begin_first(&unseen)?;
     let goals = load_goals(session, &start)?;
     if progress.ledger.history.records.is_empty() && session.home().is_ignored(names::HISTORY) {
         session

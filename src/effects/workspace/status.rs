@@ -43,6 +43,8 @@ pub struct Status {
     pub unstaged: Vec<Vec<u8>>,
     /// Of the dirty ones, those of which a merge left a conflict.
     pub unmerged: Vec<Vec<u8>>,
+    /// Of the dirty ones, those that git took for unchanged before they were compared by content.
+    pub concealed: Vec<Vec<u8>>,
     /// Untracked files that are not ignored. A folder with a repository of its own ends with a slash.
     pub untracked: Vec<Vec<u8>>,
     /// Untracked files inside submodules that are not ignored there, in the same form.
@@ -264,7 +266,14 @@ impl Status {
         if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }
-        let mut files = self.dirty_files();
+        let named = self.dirty_files().into_iter().zip(&self.dirty);
+        let named = named.map(|(name, path)| match self.concealed.contains(path) {
+            true => format!(
+                "{name} (hidden from git until now: by its time and size it was as committed)"
+            ),
+            false => name,
+        });
+        let mut files: Vec<String> = named.collect();
         files.extend(hidden.iter().map(|path| {
             format!("{path} (hidden from git: --no-assume-unchanged and --no-skip-worktree of `git update-index` show it)")
         }));

@@ -12,7 +12,7 @@ const RESULTS: [CycleResult; 7] = [
     CycleResult::Idle,
 ];
 
-fn record(cycle: u64, result: CycleResult) -> Record {
+pub(super) fn record(cycle: u64, result: CycleResult) -> Record {
     Record {
         format: 1,
         cycle,

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use super::restat::Whereabouts;
+use super::restat::{Entry, Whereabouts};
 use crate::effects::files::is_beneath;
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
@@ -19,6 +19,7 @@ use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace, ended};
 use crate::error::Result;
 use crate::model::exact;
+use crate::model::record::unseen::Span;
 
 /// How many files are hashed by one call of git.
 const AT_ONCE: usize = 200;
@@ -85,23 +86,44 @@ fn path_of(flag: &str) -> &str {
 
 impl Workspace<'_> {
     /// Reads the state of the tree with its ignored files, and what is hidden from git. `noted` gets the tracked files that are shut to
-    /// their owner; with the rest comes where all of them lie.
-    pub fn look_at_all(&self, noted: &mut Folders) -> Result<(Status, Hidden, Whereabouts)> {
+    /// their owner; with the rest comes where all of them lie. What was last changed in one of the spans that are `unseen` is compared
+    /// by content.
+    pub fn look_at_all(
+        &self,
+        noted: &mut Folders,
+        unseen: &[Span],
+    ) -> Result<(Status, Hidden, Whereabouts)> {
         let git = &self.repo.git;
-        let mut near = Near::below(&self.repo.root);
+        let root = &self.repo.root;
+        let mut near = Near::below(root);
         let mut whereabouts = Whereabouts::default();
-        let mut note = |path: &[u8], is_marked: bool| {
-            if let Some(seen) = near.look(path) {
-                whereabouts.add(path, seen);
-                if !is_marked {
-                    noted.note_seen(path, seen);
-                }
+        let mut doubtful = Vec::new();
+        let mut note = |line: &[u8], path: &[u8]| {
+            let Some(seen) = near.look(path) else {
+                return;
+            };
+            whereabouts.add(path, seen);
+            if !is_marked(line) {
+                noted.note_seen(path, seen);
+            }
+            let is_unseen = unseen.iter().any(|span| span.contains(&seen.changed.0));
+            let entry = Entry::of(line).filter(|entry| is_unseen && entry.is_merged_file());
+            if let Some(entry) = entry.filter(|entry| !entry.is_held_by(root, seen)) {
+                doubtful.extend_from_slice(entry.line);
+                doubtful.push(0);
             }
         };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
             || list_index(git, &["--cached"], &mut note),
         )?;
+        if !doubtful.is_empty() {
+            git.run_with(&["update-index", "-z", "--index-info"], &doubtful)?;
+            let shown = std::mem::replace(&mut status, status::read(git, true)?);
+            let mut concealed = status.dirty.clone();
+            concealed.retain(|path| !shown.dirty.contains(path));
+            status.concealed = concealed;
+        }
         let submodules = listed.submodules;
         self.repo.modules.find(self.ground(), submodules.clone());
         self.look_into_submodules(&mut status, true)?;
@@ -291,7 +313,7 @@ impl Workspace<'_> {
 
 /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
 /// called with the path of each file, and whether it is marked.
-fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Result<Listed> {
+fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], &[u8])) -> Result<Listed> {
     const SUBMODULE: &[u8] = b" 160000 ";
     let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
     let listed = git.run(&arguments)?;
@@ -305,17 +327,15 @@ fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Re
         }
         let rest = line.get(1..).unwrap_or_default();
         let is_submodule = rest.starts_with(SUBMODULE);
-        // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
         let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
             (Some(tag), Some(tab)) => (*tag, tab),
             (Some(_) | None, _) => continue,
         };
-        let is_marked = tag.is_ascii_lowercase() || tag == b'S';
         match is_submodule {
             true => found.submodules.push(line[tab + 1..].to_vec()),
-            false => each(&line[tab + 1..], is_marked),
+            false => each(line, &line[tab + 1..]),
         }
-        if !is_marked {
+        if !is_marked(line) {
             continue;
         }
         let words = String::from_utf8_lossy(&line[..tab]).into_owned();
@@ -331,6 +351,13 @@ fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Re
         });
     }
     Ok(found)
+}
+
+/// Says whether git does not look at what a line of `git ls-files -v` names, as in `h 100644 <id> 0<tab>path`: a small letter is
+/// assume-unchanged, an S skip-worktree.
+fn is_marked(line: &[u8]) -> bool {
+    let tag = line.first();
+    tag.is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S')
 }
 
 /// Sets a mark of files; what the index does not have any more has none.

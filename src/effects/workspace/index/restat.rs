@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
+use crate::effects::repo::hash_file;
 use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
@@ -174,8 +175,10 @@ impl Workspace<'_> {
             let mut is_fresh = fresh(start, known, root);
             let is_new = |entry: &Entry<'_>| {
                 let seen = near.look(entry.path);
+                let is_unverified =
+                    |seen| start.is_unverified(seen) && !entry.is_held_by(root, seen);
                 seen.is_some_and(|seen| match entry.is_merged_file() {
-                    true => is_fresh(entry.path, seen) || start.is_unverified(seen),
+                    true => is_fresh(entry.path, seen) || is_unverified(seen),
                     false => start.is_unverified(seen),
                 })
             };
@@ -210,23 +213,32 @@ pub(in crate::effects::workspace) fn fresh(
 }
 
 /// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     /// As in `100644 <id> 0<tab>path`.
-    line: &'a [u8],
+    pub(super) line: &'a [u8],
     path: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
-    fn of(line: &'a [u8]) -> Option<Entry<'a>> {
+    pub(super) fn of(line: &'a [u8]) -> Option<Entry<'a>> {
         let line = line.strip_prefix(b"H ")?;
         let tab = line.iter().position(|byte| *byte == b'\t')?;
         let path = &line[tab + 1..];
         Some(Entry { line, path })
     }
 
-    fn is_merged_file(&self) -> bool {
+    /// Says whether it is a file that no merge left in conflict.
+    pub(super) fn is_merged_file(&self) -> bool {
         let words = &self.line[..self.line.len() - self.path.len() - 1];
         words.starts_with(b"1") && !words.starts_with(b"16") && words.ends_with(b" 0")
+    }
+
+    /// Says whether the file that is seen there holds, byte for byte, what the index does. Git may call such a file changed all the
+    /// same: one that was committed before the attributes by which it would be converted now.
+    pub(super) fn is_held_by(&self, root: &Path, seen: Seen) -> bool {
+        let id = self.line.split(|byte| *byte == b' ').nth(1);
+        let file = || root.join(OsStr::from_bytes(self.path));
+        seen.is_file() && hash_file(&file()).map(String::into_bytes).as_deref() == id
     }
 }
 
