@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use crate::compared::sh;
 use crate::harness::{EVOLVE_PID, TestRepo};
 
 /// A repository whose filter runs every script of the folder `parts`.
@@ -143,6 +144,47 @@ fn attributes_that_git_itself_refuses_are_put_aside_and_the_change_is_taken_back
         assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
         repo.cycle("touch a").expect(0);
         assert_eq!(repo.each("result"), ["regressed", "improved"], "{script}");
+    }
+}
+
+#[test]
+fn so_are_those_that_it_refuses_inside_a_submodule() {
+    let staged = "git update-index --add --cacheinfo 100644,$(git hash-object -w .gitattributes),.gitattributes";
+    let committed = "git update-ref HEAD $(git commit-tree -p HEAD -m x $(git write-tree))";
+    for (more, dies) in [
+        ("true".to_owned(), false),
+        ("true".to_owned(), true),
+        (staged.to_owned(), false),
+        (format!("{staged}; {committed}"), false),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        let made = r#"git init -q "$OUT/m"; cd "$OUT/m"; echo words >words.txt; git add .; git -c user.name=u -c user.email=e@x commit -qm x; cd "$OLDPWD"
+            git -c protocol.file.allow=always submodule -q add "$OUT/m" m; git commit -qm m"#;
+        sh(&repo, made);
+        let planted = "echo '*.txt working-tree-encoding' >.gitattributes; echo more >>words.txt";
+        repo.agent_does(&[
+            &format!("touch a; cd m; {planted}; {more}; touch $OUT/there; [ ! -e $OUT/dies ] || sleep 100"),
+            "touch a",
+        ]);
+        let first = match dies {
+            true => {
+                fs::write(repo.out("dies"), "").unwrap();
+                let mut child = repo.spawn_run(&["--max-cycles=1"]);
+                repo.wait_for("there");
+                child.kill().unwrap();
+                child.wait().unwrap();
+                "interrupted"
+            }
+            false => {
+                let said = repo.run(&["--max-cycles=1"]).expect(0).stdout;
+                assert!(said.contains("goalposts moved: git"), "{more}: {said}");
+                "regressed"
+            }
+        };
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [first, "improved"], "{more}");
+        assert_eq!(repo.read("m/words.txt"), "words\n", "{more}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{more}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! What git's attributes say of paths.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use git2::{AttrCheckFlags, AttrValue};
 
 use super::Repo;
 use crate::effects::files;
+use crate::effects::git::Git;
 use crate::error::Result;
 
 /// What git's attributes stand in.
@@ -90,15 +90,13 @@ impl Repo {
                 .iter()
                 .any(|path| names.iter().any(|name| is_given(path, name)))
     }
+}
 
-    /// Returns the paths of all files with attributes, in the tree or the index.
-    pub fn all_attribute_files(&self) -> Result<Vec<Vec<u8>>> {
-        let arguments = ["ls-files", "-z", "--cached", "--others"];
-        let listed = self.git.run(&arguments.map(OsStr::new))?;
-        let is_one =
-            |path: &&[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(FILE.as_bytes());
-        let paths = listed.split(|byte| *byte == 0).filter(is_one);
-        let paths: BTreeSet<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
-        Ok(paths.into_iter().collect())
-    }
+/// Returns the paths of all files with attributes, in the tree or the index.
+pub fn all_files(git: &Git) -> Result<Vec<Vec<u8>>> {
+    let listed = git.run(&["ls-files", "-z", "--cached", "--others"])?;
+    let is_one = |path: &&[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(FILE.as_bytes());
+    let paths = listed.split(|byte| *byte == 0).filter(is_one);
+    let paths: BTreeSet<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+    Ok(paths.into_iter().collect())
 }

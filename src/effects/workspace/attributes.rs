@@ -6,8 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::{Start, Workspace, status};
 use crate::effects::files::{self, is_beneath};
+use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::attributes::{FILE, MOST};
+use crate::effects::repo::attributes::{FILE, MOST, all_files};
 use crate::error::{Error, Result};
 use crate::model::{exact, ledger};
 
@@ -17,7 +18,7 @@ pub const REFUSED: &str =
 
 /// Says whether git ended because of attributes: with an encoding that has no value it does nothing at all, whatever it is
 /// asked for.
-fn are_refused(error: &Error) -> bool {
+pub(super) fn are_refused(error: &Error) -> bool {
     const SAID: &str = "no valid working-tree-encodings";
     error.message.contains(SAID)
 }
@@ -50,38 +51,38 @@ impl Workspace<'_> {
         }
     }
 
-    /// Moves attributes away that git refuses; those of the start take their place, or none at all. Says which; none if there
-    /// are none.
+    /// Moves attributes away that git refuses, in submodules too; those of the start take their place, or none at all. Says which;
+    /// none if there are none.
     fn put_refused_aside(&self, start: &Start) -> Result<Option<Vec<String>>> {
         let root = &self.repo.root;
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut is_any = false;
-        for path in self.repo.all_attribute_files()? {
-            if !is_beneath(root, &path) {
-                continue;
-            }
-            let place = root.join(OsStr::from_bytes(&path));
-            let found = files::read_bounded(&place, MOST).ok().flatten();
-            let indexed = || {
-                self.repo
-                    .git
-                    .run(&[OsStr::new("cat-file"), OsStr::new("blob"), &staged(&path)])
-            };
-            let text = match found {
-                Some(found) => found,
-                None => indexed().unwrap_or_default(),
-            };
-            if !has_refused(&text) {
-                continue;
-            }
-            is_any = true;
-            if fs::symlink_metadata(&place).is_ok() {
-                quarantine.take(root, &path)?;
-            }
-            let was = self.repo.file(&start.tree, &exact::decode(&path))?;
-            // Where no file is, git goes by what is staged.
-            if was.is_some() || indexed().is_ok() {
-                files::replace(&place, &was.unwrap_or_default())?;
+        for home in [self.root_home()].into_iter().chain(self.homes_within()) {
+            for below in all_files(&home.git)? {
+                let path = home.whole(&below);
+                if !is_beneath(root, &path) {
+                    continue;
+                }
+                let place = root.join(OsStr::from_bytes(&path));
+                let found = files::read_bounded(&place, MOST).ok().flatten();
+                let indexed = || blob(&home.git, b":", &below);
+                let text = found.or_else(indexed).unwrap_or_default();
+                if !has_refused(&text) {
+                    continue;
+                }
+                is_any = true;
+                if fs::symlink_metadata(&place).is_ok() {
+                    quarantine.take(root, &path)?;
+                }
+                let was = match home.folder.is_empty() {
+                    true => self.repo.file(&start.tree, &exact::decode(&path))?,
+                    // It may be at a commit of the agent's.
+                    false => blob(&home.git, b"HEAD:", &below).filter(|text| !has_refused(text)),
+                };
+                // Where no file is, git goes by what is staged.
+                if was.is_some() || indexed().is_some() {
+                    files::replace(&place, &was.unwrap_or_default())?;
+                }
             }
         }
         Ok(is_any.then(|| quarantine.notes().collect()))
@@ -106,7 +107,10 @@ impl Workspace<'_> {
     }
 }
 
-/// Returns what names the staged version of a path.
-fn staged(path: &[u8]) -> std::ffi::OsString {
-    OsStr::from_bytes(&[b":", path].concat()).to_owned()
+/// Returns a file as `place` has it, a commit or the index (`:`); none where it has none.
+fn blob(git: &Git, place: &[u8], path: &[u8]) -> Option<Vec<u8>> {
+    let name = [place, path].concat();
+    let arguments = ["cat-file", "blob"].map(OsStr::new);
+    git.run(&[&arguments[..], &[OsStr::from_bytes(&name)]].concat())
+        .ok()
 }

@@ -95,7 +95,9 @@ impl Moved {
 
 impl ByOthers {
     fn add(&mut self, commit: &str, what: String) {
+        // Of what was moved without a message there is no more to say.
         let words = format!("{} {what}", commit.get(..SHOWN).unwrap_or(commit));
+        let words = words.trim_end().to_owned();
         if self.words.last() == Some(&words) || self.commits.iter().any(|known| known == commit) {
             return;
         }
@@ -225,7 +227,7 @@ mod tests {
                 "c",
                 &["b main was moved there without a note"],
             ),
-            (&["a b "], "b", &["b "]),
+            (&["a b "], "b", &["b"]),
         ] {
             let found = found(movements, now);
             let words: Vec<_> = words

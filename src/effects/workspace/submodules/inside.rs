@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::effects::files::is_within;
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::guard::modules::{Ground, submodules};
+use crate::effects::workspace::attributes::are_refused;
 use crate::effects::workspace::status::{self, Status};
 use crate::effects::workspace::{Start, Workspace, ended};
 use crate::error::Result;
@@ -101,6 +102,11 @@ impl Workspace<'_> {
         for home in self.homes_within() {
             let path = || home.folder[..home.folder.len() - 1].to_vec();
             let said = status::read_inside(&home.git, with_ignored);
+            if let Err(refused) = &said
+                && are_refused(refused)
+            {
+                return said.map(drop);
+            }
             let Some(found) = may_refuse(said)? else {
                 changed.push(path());
                 continue;
