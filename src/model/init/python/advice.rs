@@ -80,9 +80,12 @@ impl Project<'_> {
         if what.is_empty() {
             return;
         }
+        // Its checks go to its folder first; who reads this is in the root.
+        let venv = join(self.home, ".venv");
+        let (folder, pip) = (shell_word(&venv), shell_word(format!("{venv}/bin/pip")));
         found.notes.push(format!(
             "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
-             python3 -m venv .venv && .venv/bin/pip install {what}, then {then}",
+             python3 -m venv {folder} && {pip} install {what}, then {then}",
             match self.home {
                 "" => "the project",
                 home => home,

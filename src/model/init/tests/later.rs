@@ -30,6 +30,32 @@ fn pytest_in_an_environment_of_the_projects_own_is_proposed_beside_unittest() {
 }
 
 #[test]
+fn the_environment_of_a_project_in_a_folder_lies_there() {
+    let mut all = vec![
+        (
+            "my api/pyproject.toml",
+            "[project]\nname = \"a\"\n[tool.pytest.ini_options]\n",
+        ),
+        ("my api/tests/test_a.py", "import pytest\n"),
+    ];
+    let found = propose(&Files::of(&all), &PLAIN);
+    let note = &found.notes[0];
+    let advice = ": python3 -m venv 'my api/.venv' && 'my api/.venv/bin/pip' install --editable 'my api' pytest, \
+        then write .venv/bin/pytest for pytest in GOALS.yaml";
+    assert!(note.ends_with(advice), "{note}");
+    assert_eq!(
+        goals_in(&all),
+        ["9 my-api-tests-pass: cd 'my api' && pytest -q"]
+    );
+    all.push(("!my api/.venv/bin/python", ""));
+    all.push(("!my api/.venv/bin/pytest", ""));
+    assert_eq!(
+        goals_in(&all),
+        ["9 my-api-tests-pass: cd 'my api' && .venv/bin/pytest -q"]
+    );
+}
+
+#[test]
 fn what_was_commented_out_goes_when_its_goal_comes_unless_somebody_changed_it() {
     let package =
         r#"{"scripts": {"test": "jest", "lint": "eslint ."}, "devDependencies": {"jest": "1"}}"#;
