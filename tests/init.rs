@@ -721,6 +721,23 @@ fn it_works_from_anywhere_and_says_how_the_file_is_named_there() {
 }
 
 #[test]
+fn what_comes_next_names_a_goals_file_that_is_not_the_one_in_the_root() {
+    let repo = cargo();
+    let said = repo.answer(&["init", "--no-measure", "--goals", "my goals.yaml"]);
+    for command in ["evolve measure", "evolve --dry-run"] {
+        let line = format!("  {command} --goals 'my goals.yaml'  ");
+        assert!(said.contains(&line), "{said}");
+    }
+    repo.evolve(&["--dry-run", "--goals", "my goals.yaml"])
+        .expect(0);
+    let again = repo.evolve(&["init", "--goals", "my goals.yaml"]).expect(2);
+    let hint = "`evolve init --add --goals 'my goals.yaml'` proposes the goals that it lacks";
+    assert!(again.stderr.contains(hint), "{}", again.stderr);
+    let said = repo.answer(&["init", "--no-measure", "--goals", "./GOALS.yaml"]);
+    assert!(!said.contains("--goals"), "{said}");
+}
+
+#[test]
 fn where_no_terminal_is_nothing_is_asked() {
     let repo = with(
         &[("go.mod", ""), (".gitlab-ci.yml", "a: {script: go test}")],

@@ -86,7 +86,7 @@ pub fn init(global: &Global, run: &RunOptions, options: &InitOptions) -> Result<
 impl Call<'_> {
     fn write(&self) -> Result<u8> {
         if std::fs::symlink_metadata(&self.file.path).is_ok() {
-            return Err(is_there(&self.file.shown));
+            return Err(is_there(&self.file.shown, &self.option()));
         }
         refuse_beside_loop(self.repo)?;
         let found = self.look()?;
@@ -107,7 +107,7 @@ impl Call<'_> {
         if !self.file.path.exists() {
             return Err(
                 Error::usage(format!("there is no {} to add to", self.file.shown))
-                    .hint("`evolve init` writes one"),
+                    .hint(format!("`evolve init{}` writes one", self.option())),
             );
         }
         if self.options.write {
@@ -218,7 +218,8 @@ impl Call<'_> {
         found.leave_unread(&|check| program::shell_problem(check).is_none());
         if is_open && !self.asks() {
             found.notes.push(format!(
-                "`evolve init --add --from-ci` makes goals of what {ci} {runs}"
+                "`evolve init --add --from-ci{}` makes goals of what {ci} {runs}",
+                self.option()
             ));
         }
         Ok(found)
@@ -241,6 +242,7 @@ impl Call<'_> {
     /// Measures the goals, all of them or those with these ids, and says what comes next.
     fn measure(&self, ids: &[String], found: &Found) -> Result<u8> {
         let add = self.path_to_add()?;
+        let option = self.option();
         let (goals, _) = self.file.load()?;
         let agent = start::agent(&goals, self.run, &self.repo.root);
         let agent = agent.map(|name| format!("with {name}"));
@@ -248,6 +250,7 @@ impl Call<'_> {
         let known = |passes| view::Known {
             agent: agent.as_deref().map_err(String::as_str),
             file: add.as_deref(),
+            goals: &option,
             passes,
             is_part: !ids.is_empty() && ids.len() < goals.goals.len(),
             is_bare: found.is_bare(),
@@ -287,6 +290,14 @@ impl Call<'_> {
         Ok(lines)
     }
 
+    /// Returns the option that names the file to a command, behind a space; nothing for the one that is meant anyway.
+    fn option(&self) -> String {
+        match (&self.global.file.goals, self.file.in_repo.as_deref()) {
+            (None, _) | (_, Some("GOALS.yaml")) => String::new(),
+            (Some(_), _) => format!(" --goals {}", text::shell_word(&self.file.shown)),
+        }
+    }
+
     /// Returns how the file is named to git from where the user is; nothing if it lies elsewhere.
     fn path_to_add(&self) -> Result<Option<String>> {
         let here = current_dir()?;
@@ -299,9 +310,10 @@ impl Call<'_> {
     }
 }
 
-fn is_there(shown: &str) -> Error {
-    Error::usage(format!("{shown} is there already"))
-        .hint("`evolve init --add` proposes the goals that it lacks; to start anew, move it away")
+fn is_there(shown: &str, option: &str) -> Error {
+    Error::usage(format!("{shown} is there already")).hint(format!(
+        "`evolve init --add{option}` proposes the goals that it lacks; to start anew, move it away"
+    ))
 }
 
 /// Refuses to write what could not be read back.
@@ -321,7 +333,7 @@ fn understood(page: &str) -> Result<()> {
 pub(super) fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(|cause| match cause.kind() {
-        ErrorKind::AlreadyExists => is_there(shown),
+        ErrorKind::AlreadyExists => is_there(shown, ""),
         _ => Error::io("write", path, cause),
     })?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());

@@ -189,6 +189,8 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
 pub struct Known<'a> {
     /// The file as git is told of it; none if it lies elsewhere.
     pub file: Option<&'a str>,
+    /// The option that names the file to a command, behind a space; empty if it is the one that is meant anyway.
+    pub goals: &'a str,
     /// Whether every goal passes that was measured, if any was.
     pub passes: Option<bool>,
     /// Whether the file has goals besides those that were measured.
@@ -210,21 +212,24 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     let commit = known
         .file
         .map(|file| format!("git add {file} && git commit -m goals"));
-    let mut steps: Vec<(&str, &str)> = Vec::new();
+    let named = |command: &str| format!("{command}{}", known.goals);
+    let mut steps: Vec<(String, &str)> = Vec::new();
     let is_partly = known.passes == Some(true) && known.lacking > 0;
     if (known.is_bare && !known.waits) || is_partly {
         steps.push((
-            "evolve init --add --write",
+            named("evolve init --add --write"),
             "when what is missing is installed",
         ));
     }
-    steps.extend(commit.iter().map(|commit| (commit.as_str(), "")));
+    steps.extend(commit.map(|commit| (commit, "")));
     match known.passes {
-        None => steps.push(("evolve measure", "every check once")),
-        Some(true) if known.is_part => steps.push(("evolve measure", "every check once")),
+        None => steps.push((named("evolve measure"), "every check once")),
+        Some(true) if known.is_part => {
+            steps.push((named("evolve measure"), "every check once"));
+        }
         Some(true) if !known.is_bare => {
             steps.push((
-                "evolve work add 'TITLE'",
+                "evolve work add 'TITLE'".to_owned(),
                 "queue what is to be done: no goal fails",
             ));
         }
@@ -232,16 +237,16 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     }
     if known.passes != Some(true) || known.is_part {
         steps.push((
-            "evolve --dry-run",
+            named("evolve --dry-run"),
             "what would be worked on, and why; changes nothing",
         ));
     }
     if !known.is_bare {
         if let Err(why) = known.agent {
-            steps.push(("evolve doctor", why));
+            steps.push((named("evolve doctor"), why));
         }
         let with = known.agent.unwrap_or("when there is an agent");
-        steps.push(("evolve --max-cycles=1", with));
+        steps.push((named("evolve --max-cycles=1"), with));
     }
     let head = |style, line: &str| {
         let lines = wrapped(line, width).join("\n");
@@ -276,6 +281,10 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         ),
         (Some(false) | None, false) => String::new(),
     };
+    let steps: Vec<(&str, &str)> = steps
+        .iter()
+        .map(|(step, why)| (step.as_str(), *why))
+        .collect();
     let steps = commands(&steps, width);
     format!("\n{head}{}\n{steps}", paint(STRONG, "next:"))
 }
@@ -369,6 +378,7 @@ mod tests {
         let found = propose(&Much(files), &wishes);
         let known = |passes, is_bare| Known {
             file: Some("GOALS.yaml"),
+            goals: "",
             passes,
             is_part: passes == Some(true),
             is_bare,
@@ -402,6 +412,7 @@ mod tests {
     fn where_nothing_runs_it_says_where_the_reasons_stand() {
         let known = Known {
             file: None,
+            goals: "",
             passes: None,
             is_part: false,
             is_bare: true,
@@ -427,6 +438,7 @@ mod tests {
     fn where_some_cannot_run_it_does_not_say_that_all_is_well() {
         let known = |lacking| Known {
             file: None,
+            goals: "",
             passes: Some(true),
             is_part: false,
             is_bare: false,
@@ -446,6 +458,7 @@ mod tests {
     fn where_nothing_checks_it_does_not_deny_what_it_found() {
         let known = Known {
             file: None,
+            goals: "",
             passes: Some(true),
             is_part: false,
             is_bare: false,
