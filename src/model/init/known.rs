@@ -22,7 +22,7 @@ use super::offer::{MOST_TASKS, is_check, takes_one};
 use super::plainly::called_plainly;
 use super::writers;
 use crate::model::check::{self, Does, Done, of_module};
-use crate::model::init::{Look, has};
+use crate::model::init::{Look, has, json, text_at};
 use crate::model::text;
 use asked::{ASKED_BY, CHECKS, LEADS, TAKES};
 use interpreters::{INTERPRETERS, Interpreter};
@@ -35,7 +35,7 @@ use words::{harms, is_called_a_check, is_verb_in};
 /// What the reader is to do about it; it ends as all such reasons do.
 pub(super) const FIRST: &str = "look first, then take the # away";
 /// Where what is not there comes from.
-const MADE_BEFORE: &str = "an earlier step makes it";
+const MADE_BEFORE: &str = "an earlier step has to make it";
 /// How much is shown of a command.
 const SHOWN: usize = 40;
 
@@ -366,7 +366,17 @@ impl Command<'_> {
         let is_one = |all: &[&str]| is_among(all, name);
         let mut interpreters = INTERPRETERS.iter();
         if let Some(found) = interpreters.find(|it| is_one(it.names)) {
-            return self.knows_script(dir, found.script(rest), does);
+            let given = found.script(rest);
+            let entry = match given {
+                Given::File(file, _) if found.names[0] == "node" => self.entry_of_node(dir, file),
+                _ => None,
+            };
+            return match (given, &entry) {
+                (Given::File(_, rest), Some(file)) => {
+                    self.knows_script(dir, Given::File(file, rest), does)
+                }
+                (given, _) => self.knows_script(dir, given, does),
+            };
         }
         let tells_itself = |word: &String| READS.contains(&word.as_str());
         let is_sourced = matches!(name, "." | "source");
@@ -432,6 +442,22 @@ impl Command<'_> {
             () if self.only_reads(&path, name) => Known::Yes,
             () => self.knows_script_by_name(dir, file, name, rest),
         }
+    }
+
+    /// Returns the file that Node runs for a name by which neither a file nor a folder is there, `node test`, and for where it runs, `node .`.
+    fn entry_of_node(&self, dir: &str, file: &str) -> Option<String> {
+        let is_file = |path: &String| has(self.look, path);
+        let is_there = |file: &String| check::join(dir, file).as_ref().is_some_and(is_file);
+        let path = check::join(dir, file)?;
+        if is_file(&path) || self.has_folder(&path) {
+            return None;
+        }
+        let file = file.trim_end_matches('/');
+        let package = check::join(dir, &format!("{file}/package.json"))?;
+        let package = json(self.look, &package);
+        let main = package.as_ref().and_then(|it| text_at(it, "/main"));
+        let mut entries = javascript::entries(file, main).into_iter();
+        entries.find(is_there)
     }
 
     /// Says whether a file is a script that is known to look only.

@@ -47,6 +47,20 @@ static CALLS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("BUG: a pattern of ours is no pattern")
 });
 
+/// Returns what Node takes for a file that is not there by its own name, the first one first: with an ending, and as a folder by what its
+/// package names, or its index.
+pub(super) fn entries(file: &str, main: Option<&str>) -> Vec<String> {
+    let ended = |base: String| ["js", "json", "node"].map(|end| format!("{base}.{end}"));
+    let mut all = ended(file.to_owned()).to_vec();
+    if let Some(main) = main.map(|main| format!("{file}/{main}")) {
+        all.push(main.clone());
+        all.extend(ended(main.clone()));
+        all.extend(ended(format!("{main}/index")));
+    }
+    all.extend(ended(format!("{file}/index")));
+    all
+}
+
 /// Says whether a file by this name holds such a script.
 pub(super) fn only_reads(name: &str, text: &str) -> bool {
     let is_one = [".js", ".cjs", ".mjs"]

@@ -216,51 +216,51 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
     let all = [
         (
             "./build/unit-tests",
-            "there is no ./build/unit-tests: an earlier step makes it".to_owned(),
+            "there is no ./build/unit-tests: an earlier step has to make it".to_owned(),
         ),
         (
             "cmake --build build",
-            "there is no build: an earlier step makes it".to_owned(),
+            "there is no build: an earlier step has to make it".to_owned(),
         ),
         (
             "cd build && ctest",
-            "there is no build: an earlier step makes it".to_owned(),
+            "there is no build: an earlier step has to make it".to_owned(),
         ),
         (
             "meson setup build\nmeson test -C build",
-            "there is no build: an earlier step makes it".to_owned(),
+            "there is no build: an earlier step has to make it".to_owned(),
         ),
         (
             "ctest --test-dir build",
-            "there is no build: an earlier step makes it".to_owned(),
+            "there is no build: an earlier step has to make it".to_owned(),
         ),
         (
             "meson compile -C build",
-            "there is no build: an earlier step makes it".to_owned(),
+            "there is no build: an earlier step has to make it".to_owned(),
         ),
         (
             "cd ci && ../configure && make && make check",
-            "there is no Makefile: an earlier step makes it".to_owned(),
+            "there is no Makefile: an earlier step has to make it".to_owned(),
         ),
         (
             "make -C ci",
-            "there is no Makefile: an earlier step makes it".to_owned(),
+            "there is no Makefile: an earlier step has to make it".to_owned(),
         ),
         (
             "terraform init\nterraform validate",
-            "there is no .terraform: an earlier step makes it".to_owned(),
+            "there is no .terraform: an earlier step has to make it".to_owned(),
         ),
         (
             "dotnet restore\ndotnet build --no-restore",
-            "there is no obj: an earlier step makes it".to_owned(),
+            "there is no obj: an earlier step has to make it".to_owned(),
         ),
         (
             "dotnet test --no-build",
-            "there is no bin: an earlier step makes it".to_owned(),
+            "there is no bin: an earlier step has to make it".to_owned(),
         ),
         (
             "python3 gen/check.py",
-            "there is no gen/check.py: an earlier step makes it".to_owned(),
+            "there is no gen/check.py: an earlier step has to make it".to_owned(),
         ),
         (
             "mkdir out\nmake test",
@@ -313,6 +313,10 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ),
         ("make test && cp a.txt docs/", changes("cp a.txt docs/")),
         ("make test && touch $F", changes("touch $F")),
+        (
+            "./gradlew2 build\nsh ci/check-links.sh",
+            "there is no ./gradlew2: an earlier step has to make it".to_owned(),
+        ),
         (
             "make test\nfind . -name x -delete",
             format!("it deletes files (find -delete): {first}"),
@@ -644,7 +648,7 @@ fn what_the_workflow_itself_tells_is_put_in_place_of_its_expressions() {
     let expected = "cmake -B ./build -DT=Release && cmake --build ./build";
     assert!(goal.check.ends_with(expected), "{}", goal.check);
     let step = serde_json::json!({"run": "cmake --build ${{github.workspace}}/build"});
-    let why = "there is no ./build: an earlier step makes it";
+    let why = "there is no ./build: an earlier step has to make it";
     assert_eq!(of_step(&step)[0].missing.as_deref(), Some(why));
     let within = serde_json::json!({"run": "test -e ${{github.workspace}}/a.txt && make test", "working-directory": "docs"});
     assert!(of_step(&within)[0].check.contains("test -e ../a.txt"));

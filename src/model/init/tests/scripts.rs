@@ -261,6 +261,42 @@ fn a_script_has_one_verdict_whoever_calls_it() {
 }
 
 #[test]
+fn node_runs_what_it_takes_for_a_name_without_an_ending() {
+    let why = |call: &str, file: &str, main: &str| {
+        let package = format!(r#"{{"main": "{main}", "scripts": {{"test": "{call}"}}}}"#);
+        let files = [("package.json", package.as_str()), (file, "import './x'")];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let tests = found.proposals.iter().find(|one| one.id == "tests-pass");
+        tests.unwrap().missing.clone().unwrap_or_default()
+    };
+    let first = "look first, then take the # away";
+    let unknown = |call: &str| format!("evolve does not know what `{call}` does: {first}");
+    for (call, file, main, expected) in [
+        ("node test", "test.js", "", String::new()),
+        ("node ./test", "test.json", "", String::new()),
+        ("node test", "test/index.js", "", String::new()),
+        ("node ./run", "run/index.js", "", unknown("node ./run")),
+        ("node .", "lib/test.js", "lib/test", String::new()),
+        ("node .", "test.js", "test.js", String::new()),
+        ("node .", "index.js", "", unknown("node .")),
+        (
+            "node test",
+            "test.mjs",
+            "",
+            format!("there is no test: {first}"),
+        ),
+        (
+            "node ./test",
+            "test.cjs",
+            "",
+            format!("there is no ./test: {first}"),
+        ),
+    ] {
+        assert_eq!(why(call, file, main), expected, "{call}: {file}");
+    }
+}
+
+#[test]
 fn shellcheck_looks_at_the_scripts_that_a_sweep_looks_at() {
     let of = |files: &[(&str, &str)]| {
         let goals = goals_in(files).into_iter();
