@@ -2,6 +2,7 @@
 //! What cannot be told so is taken to be right. Pure.
 
 mod pieces;
+mod straight;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,6 +13,7 @@ use super::checkers::is_checker;
 use super::offer::AROUND;
 use crate::model::check::program_name;
 use pieces::{End, Piece, pieces};
+pub(super) use straight::ends_well_anyway;
 
 /// Programs that check what they are given, or run what does, beside those that are known to do nothing else.
 const CHECKS: [&str; 34] = [

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::called::{self, TextsOf};
+use super::loops::ends_well_anyway;
 use super::writers;
 use super::{Found, Look, unclean};
 use crate::model::{check, text};
@@ -330,6 +331,24 @@ pub(super) fn ends_well(text: &str) -> bool {
     ENDS_WELL.is_match(text)
 }
 
+/// Says whether a command runs a script of the shell that ends well whatever its commands find. An option may have the shell stop.
+fn by_script(one: &check::Done, texts_of: TextsOf) -> bool {
+    const SHELLS: [&str; 6] = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
+    let path = match one.words.as_slice() {
+        [shell, path, ..] if SHELLS.contains(&shell.as_str()) => path,
+        [path, ..] if path.contains('/') => path,
+        _ => return false,
+    };
+    let texts = texts_of(&called::Task::of_script(path, one.dir.as_deref()));
+    !texts.is_empty() && texts.iter().all(|text| ends_well_anyway(text))
+}
+
+/// Says why a script of the shell tells nothing: it cannot fail, or only says something.
+pub(super) fn script_tells_nothing(script: &str, texts_of: TextsOf) -> Option<&'static str> {
+    let anyway = || ends_well_anyway(script).then_some(SUCCEEDS);
+    tells_nothing(script, texts_of).or_else(anyway)
+}
+
 /// Says whether one more task is followed.
 pub(super) fn takes_one(left: &Cell<usize>) -> bool {
     let rest = left.get().checked_sub(1);
@@ -355,6 +374,9 @@ fn succeeds_by(text: &str, texts_of: TextsOf, left: &Cell<usize>) -> bool {
             .filter(|one| !AROUND.contains(&one.words[0].as_str()));
         let mut texts = Vec::new();
         let is_known = all.all(|one| {
+            if by_script(one, texts_of) {
+                return true;
+            }
             let tasks = called::tasks(one).unwrap_or_default();
             let of_each: Vec<_> = tasks.iter().map(texts_of).collect();
             let is_known = !of_each.is_empty() && of_each.iter().all(|it| !it.is_empty());
@@ -469,7 +491,7 @@ fn is_lenient(words: &[String]) -> bool {
 }
 
 /// Says whether one command, without others around it, cannot fail.
-fn succeeds(command: &str) -> bool {
+pub(super) fn succeeds(command: &str) -> bool {
     let command = [">&2", "1>&2", "2>&1"]
         .iter()
         .fold(command.to_owned(), |rest, to| rest.replace(to, ""));

@@ -15,8 +15,8 @@ use std::collections::{HashMap, HashSet};
 use super::called::{Task, TextsOf};
 use super::known;
 use super::offer::{
-    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
-    tells_nothing,
+    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part,
+    script_tells_nothing, slug, tells_nothing,
 };
 use super::plainly::called_plainly;
 use super::python::ruff;
@@ -364,8 +364,12 @@ fn scripts(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
         let texts_of = |task: &Task| files.texts_of("", task);
         let body = look.read(path).unwrap_or_default();
         let run = called_plainly(&body);
-        let tells_nothing = || tells_nothing(&run, &texts_of).map(str::to_owned);
-        if let Some(why) = writers::of_script(path, &run, &texts_of).or_else(tells_nothing) {
+        let tells_nothing = || match check::is_shells(path, &body) {
+            true => script_tells_nothing(&run, &texts_of),
+            false => tells_nothing(&run, &texts_of),
+        };
+        let why = writers::of_script(path, &run, &texts_of);
+        if let Some(why) = why.or_else(|| tells_nothing().map(str::to_owned)) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }

@@ -105,6 +105,10 @@ fn scripts_that_only_look_run_at_once() {
         "set -eu\nif [ \"${1:-}\" = --fix ]; then\n  cargo fmt\n  frobnicate src\n  exit\nfi\ncargo fmt --check",
         "if [[ $1 == --update ]]; then\n  rm -rf src\nelse\n  grep x y\nfi",
         "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
+        // It ends by what it finds.
+        "set -e\nruff check .\nmypy .\necho \"all done\"",
+        "ruff check . || exit 1\nmypy . || exit 1\necho \"all done\"",
+        "ruff check .\na=$?\nmypy .\necho done\nexit $((a + $?))",
         // Node's packages.
         "npx --no-install tsc --noEmit\nnode_modules/.bin/eslint .\nnpx markdownlint '**/*.md' --ignore node_modules",
     ];
@@ -176,6 +180,14 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
         ),
         ("rm -rf vendor\ngrep x y", unknown("rm -rf vendor")),
         ("rm -rf src\ngrep x y", changes("rm -rf src")),
+        (
+            "ruff check .\nmypy .\necho \"all done\"",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
+        (
+            "grep TODO README.md\nexit 0",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
         ("cargo fmt && git diff --exit-code", changes("cargo fmt")),
         (
             "git add -A && git diff --cached --exit-code",
@@ -257,6 +269,34 @@ fn a_script_has_one_verdict_whoever_calls_it() {
             .collect();
         let expected = [("check-a", waits), ("check-release", waits)];
         assert_eq!(own, expected, "{body}: {:#?}", found.left_out);
+    }
+}
+
+#[test]
+fn what_only_calls_a_script_that_goes_on_to_its_end_cannot_fail() {
+    let lines = "grep TODO a.txt\nmypy .\necho done\n";
+    for (call, script, can_fail) in [
+        ("sh t.sh", lines.to_owned(), false),
+        ("bash ./t.sh --deep", lines.to_owned(), false),
+        ("./t.sh", format!("#!/bin/sh\n{lines}"), false),
+        ("./t.sh", format!("#!/bin/sh -e\n{lines}"), true),
+        ("./t.sh", format!("#!/usr/bin/python3\n{lines}"), true),
+        ("sh -e t.sh", lines.to_owned(), true),
+        ("sh t.sh", format!("set -e\n{lines}"), true),
+        ("sh t.sh && mypy .", lines.to_owned(), true),
+        ("sh t.sh", lines.replace("echo done", "exit 1"), true),
+    ] {
+        let package = format!(r#"{{"scripts": {{"check-a": "{call}"}}}}"#);
+        let makefile = format!("check-a:\n\t{call}\n");
+        for (file, text) in [("Makefile", &makefile), ("package.json", &package)] {
+            let files = [(file, text.as_str()), ("t.sh", &script)];
+            let found = propose(&Files::of(&files).without(&["shellcheck"]), &PLAIN);
+            let is_goal = found.proposals.iter().any(|one| one.id == "check-a");
+            let why = |line: &String| line.ends_with("it succeeds whatever it finds");
+            assert_eq!(is_goal, can_fail, "{file}: {call}: {script}");
+            let is_told = found.left_out.iter().any(why);
+            assert_eq!(is_told, !can_fail, "{:?}", found.left_out);
+        }
     }
 }
 
