@@ -73,13 +73,7 @@ fn strange_in(
 ) -> Option<String> {
     let all = check::done(check);
     let changes_dir = all.iter().any(|one| one.dir.as_deref() != Some(""));
-    let by_options = all.iter().flat_map(|one| {
-        let words = of_module(&one.words);
-        match name_of(words) {
-            "tee" => words[1..].to_vec(),
-            name => modes::outputs(name, &words[1..]),
-        }
-    });
+    let by_options = all.iter().flat_map(|one| outputs(&one.words));
     let by_options = by_options.filter(|to| !to.starts_with('-'));
     let mut written = check::written(check).into_iter().chain(by_options);
     if let Some(to) = written.find(|to| is_of_others(look, to, changes_dir)) {
@@ -151,6 +145,15 @@ fn is_of_others(look: &dyn Look, to: &str, changes_dir: bool) -> bool {
     let inside = format!("/{to}");
     let mut files = look.files().iter();
     has(look, to) || changes_dir && files.any(|file| file.ends_with(&inside))
+}
+
+/// Returns the files that a command is told to write to by its words.
+fn outputs(words: &[String]) -> Vec<String> {
+    let words = of_module(words);
+    match name_of(words) {
+        "tee" => words[1..].to_vec(),
+        name => modes::outputs(name, &words[1..]),
+    }
 }
 
 /// Returns what a command calls, without the folder.

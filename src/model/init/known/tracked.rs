@@ -1,6 +1,6 @@
 //! What commands do to the files that git tracks: they remove them, write over them, or put others among them. Pure.
 
-use super::is_of_others;
+use super::{is_of_others, outputs};
 use crate::model::check::{self, Does, Done};
 use crate::model::init::Look;
 
@@ -78,10 +78,11 @@ pub(super) fn changed_by(look: &dyn Look, script: &str) -> Option<String> {
     let changes = |one: &&Done| {
         let name = one.words[0].rsplit('/').next().unwrap_or_default();
         let rest = &one.words[1..];
-        let written = rest.iter().map(String::as_str).collect();
-        let written = Some(written).filter(|_| one.does == Does::Writes || name == "tee");
-        let changed = moved(name, rest).or(written).unwrap_or_default();
-        changed.into_iter().any(|to| is_tracked(one, to))
+        match moved(name, rest) {
+            Some(moved) => moved.into_iter().any(|to| is_tracked(one, to)),
+            None if one.does == Does::Writes => rest.iter().any(|to| is_tracked(one, to)),
+            None => outputs(&one.words).iter().any(|to| is_tracked(one, to)),
+        }
     };
     let into = || {
         let mut written = check::written(script).into_iter();

@@ -105,6 +105,8 @@ fn scripts_that_only_look_run_at_once() {
         "set -eu\nif [ \"${1:-}\" = --fix ]; then\n  cargo fmt\n  frobnicate src\n  exit\nfi\ncargo fmt --check",
         "if [[ $1 == --update ]]; then\n  rm -rf src\nelse\n  grep x y\nfi",
         "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
+        // A file of its own.
+        "d=$(mktemp -d)\nsort -o \"$d/a\" README.md && cmp \"$d/a\" tests/golden.txt",
         // It ends by what it finds.
         "set -e\nruff check .\nmypy .\necho \"all done\"",
         "ruff check . || exit 1\nmypy . || exit 1\necho \"all done\"",
@@ -180,6 +182,14 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
         ),
         ("rm -rf vendor\ngrep x y", unknown("rm -rf vendor")),
         ("rm -rf src\ngrep x y", changes("rm -rf src")),
+        (
+            "sort -o README.md README.md\ngrep x y",
+            changes("sort -o README.md README.md"),
+        ),
+        (
+            "cd \"$(dirname \"$0\")/..\" || exit 1\nruff check --output-file=docs/index.md",
+            changes("ruff check --output-file=docs/index.md"),
+        ),
         (
             "ruff check .\nmypy .\necho \"all done\"",
             "no goal: it succeeds whatever it finds".to_owned(),
