@@ -29,6 +29,9 @@ pub struct Call {
     pub is_fed: bool,
     /// It gets as many of them at once as there are.
     pub is_batch: bool,
+    /// Where the files lie that it is handed besides its words, or in the place of `{}`; empty where that is not told, none where it is
+    /// handed none.
+    pub handed: Option<Vec<String>>,
     /// The words of its scripts that stand for files of which one may take the others out of the way.
     pub together: Vec<String>,
     /// It does not stand in the text as such.
@@ -56,6 +59,7 @@ impl Call {
             lists: Vec::new(),
             is_fed: false,
             is_batch: false,
+            handed: None,
             together: Vec::new(),
             is_implied: false,
             is_in_front: false,

@@ -14,7 +14,7 @@ mod words;
 
 pub use unwrap::is_for_all;
 use unwrap::{Inner, aliases, packages, sent_to};
-use words::{copies, each_in, is_change, known, printed_in, shell_code, shows};
+use words::{copies, each_in, is_change, known, named_by, printed_in, shell_code, shows};
 pub use words::{is_literal, places};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
@@ -61,6 +61,7 @@ impl Code {
             handed_on: Vec::new(),
             computes: false,
             piped: None,
+            found: Vec::new(),
             dirs: vec![self.dir.clone()],
             nesting: 0,
             turns: 0,
@@ -96,6 +97,8 @@ struct Walk {
     computes: bool,
     /// The words of the commands whose output goes into the next one.
     piped: Option<Vec<String>>,
+    /// Where the files lie whose names these are, as far as that is told.
+    found: Vec<String>,
     /// The directory of each open subshell, the innermost last; never empty. One that begins with a slash lies outside.
     dirs: Vec<Option<String>>,
     nesting: usize,
@@ -245,6 +248,7 @@ impl Walk {
 
     fn command(&mut self, command: Command) {
         let piped = self.piped.take();
+        let found = std::mem::take(&mut self.found);
         // To which folders a loop goes is told apart where something is called there.
         let keeps = is_change(&command.words);
         let mut words = Vec::new();
@@ -262,6 +266,7 @@ impl Walk {
             || matches!(words[0].as_str(), "for" | "read")
             || words.get(1).is_some_and(|word| word == "read");
         let mut inner = self.unwrapped(words);
+        inner.found = found;
         let places = inner.places.take();
         if inner.words.is_empty() {
             // An assignment without a command lasts.
@@ -286,13 +291,16 @@ impl Walk {
         let Inner { words, is_fed, .. } = inner;
         self.sets_for_all |= SETTING.contains(&words[0].as_str());
         let variables = self.set.clone().filter(|_| !self.sets_for_all);
-        self.hand_on(&command, &words, piped.as_ref());
+        self.hand_on(&command, &words, piped.as_ref(), &inner.found);
         let mut stdin = command.stdin.as_ref().map(|word| self.placed(word));
         let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
         let lists: Vec<String> = lists.collect();
         if !lists.is_empty() {
             piped.get_or_insert_default().extend_from_slice(&lists);
         }
+        let has_place = words[1..].iter().any(|word| word == "{}");
+        let is_handed = has_place || is_fed && !inner.is_placed;
+        let handed = is_handed.then_some(inner.found);
         self.looked_for(&words[0]);
         self.listed(&words);
         let call = |walk: &mut Walk, words| {
@@ -306,6 +314,7 @@ impl Walk {
                 is_fed,
                 brought_by: inner.brought_by.clone(),
                 is_batch: inner.is_batch,
+                handed,
                 variables,
                 ..call
             });
@@ -421,7 +430,13 @@ impl Walk {
     }
 
     /// Remembers what goes on from a command, and where.
-    fn hand_on(&mut self, command: &Command, words: &[String], piped: Option<&Vec<String>>) {
+    fn hand_on(
+        &mut self,
+        command: &Command,
+        words: &[String],
+        piped: Option<&Vec<String>>,
+        found: &[String],
+    ) {
         let is_copy = words.first().is_some_and(|word| copies(&stem(word)));
         let calls =
             |word: &String| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
@@ -446,6 +461,7 @@ impl Walk {
             }
             all.truncate(MOST_PIPED);
             self.piped = Some(all);
+            self.found = named_by(words, found);
         }
     }
 
@@ -496,8 +512,10 @@ impl Walk {
                 .position(|word| matches!(word.as_str(), ";" | "+"));
             let (command, after) = rest.split_at(end.unwrap_or(rest.len()));
             self.piped = Some(places(words).to_vec());
+            self.found = places(words).to_vec();
             self.nested(command.to_vec());
             self.piped = None;
+            self.found.clear();
             rest = after;
         }
     }

@@ -44,6 +44,9 @@ pub struct Done {
     pub dir: Option<String>,
     /// The text that it reads, a here-document, where that stands there as it is.
     pub text: Option<String>,
+    /// Where the files lie that it is handed besides its words, or in the place of `{}`, by `xargs` or `find`; empty where that is not
+    /// told, none where it is handed none.
+    pub handed: Option<Vec<String>>,
 }
 
 impl Done {
@@ -89,6 +92,7 @@ fn done_by(code: &Code) -> Vec<Done> {
         words: call.words.clone(),
         dir: call.dir.clone(),
         text: call.text.clone().filter(|_| call.is_verbatim),
+        handed: call.handed.clone(),
     });
     done.collect()
 }

@@ -191,6 +191,9 @@ impl Command<'_> {
         if !is_there && !self.names(dir) {
             return Some(lacking(dir));
         }
+        if let Some(why) = self.strange_by_handed(dir, one) {
+            return Some(why);
+        }
         let words = of_module(&one.words);
         if let [program, folder, ..] = words
             && program == "mkdir"
@@ -211,6 +214,21 @@ impl Command<'_> {
             Known::Lacks(path) => Some(lacking(&path)),
             Known::Waits(why) => Some(why),
             Known::Unread => Some(unread(&one.typed())),
+        }
+    }
+
+    /// Says why a command waits that changes what it is handed: where that lies may be tracked, or is not told.
+    fn strange_by_handed(&self, dir: &str, one: &Done) -> Option<String> {
+        let places = one.handed.as_ref();
+        let places = places.filter(|_| tracked::changes_handed(one))?;
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        let is_tracked = |to: &&str| tracked::may_be_tracked(self.look, dir, to);
+        match () {
+            () if places.is_empty() || places.iter().any(is_tracked) => {
+                Some(changing(&one.typed()))
+            }
+            () if tracked::may_lose(name_of(&one.words), &places) => Some(unknown(&one.typed())),
+            () => None,
         }
     }
 

@@ -26,6 +26,10 @@ pub struct Inner {
     pub is_fed: bool,
     /// It gets as many of them at once as there are.
     pub is_batch: bool,
+    /// They stand where its words have a place for them.
+    pub is_placed: bool,
+    /// Where the files lie whose names are piped into it, as far as that is told.
+    pub found: Vec<String>,
     /// Files that hold arguments for it.
     pub lists: Vec<String>,
     /// What has it from a place of its own: `uv run`, `npx`.
@@ -289,6 +293,14 @@ fn divides(word: &str) -> bool {
     }
 }
 
+/// Says whether an option of `xargs` tells for what in its words an argument stands.
+fn replaces(word: &str) -> bool {
+    match word.starts_with("--") {
+        true => word.starts_with("--replace"),
+        false => word.starts_with('-') && word.contains(['I', 'i']),
+    }
+}
+
 /// Marks a command that gets its arguments from a list; where an argument is but a part of a word, that is a pattern.
 fn feed(inner: &mut Inner, start: usize, lists: &[String]) {
     inner.is_fed = true;
@@ -303,11 +315,15 @@ fn feed(inner: &mut Inner, start: usize, lists: &[String]) {
         };
     }
     let mark = mark.to_owned();
+    inner.is_placed = inner.words[..start.min(inner.words.len())]
+        .iter()
+        .any(|it| replaces(it));
     for word in inner.words.iter_mut().skip(start) {
         if *word == mark {
             "{}".clone_into(word);
         } else if !mark.is_empty() && word.contains(&mark) && word.len() < 4096 {
             *word = word.replace(&mark, "*");
+            inner.is_placed = true;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What single words of a command tell. Pure.
 
+use super::super::call::stem;
 use super::super::programs::{self, scan};
 use super::super::shell::{EACH, NEXT, PRINTED};
 
@@ -56,6 +57,15 @@ pub fn places(words: &[String]) -> &[String] {
     let is_place = |word: &&String| !word.starts_with(['-', '(', '!']);
     let count = words.iter().skip(1).take_while(is_place).count();
     &words[1..=count]
+}
+
+/// Returns where the files lie whose names a command hands on: those that it lists itself, or passes on of these places.
+pub fn named_by(words: &[String], found: &[String]) -> Vec<String> {
+    match words.first().map(|word| stem(word)).as_deref() {
+        Some("find" | "ls") => places(words).to_vec(),
+        Some("egrep" | "fgrep" | "grep" | "head" | "sort" | "tail" | "uniq") => found.to_vec(),
+        Some(_) | None => Vec::new(),
+    }
 }
 
 /// Says whether a program prints the content of files, or their names, as they are.

@@ -159,8 +159,13 @@ impl Command<'_> {
             () if name == "git" && script.has_repository => Some(None),
             () if one.does == Does::Writes && !script.has_own => Some(Some(changing(&one.typed()))),
             () if one.does == Does::Writes => Some(None),
-            () if script.has_own && (name == "mkdir" || tracked::moved(name, rest).is_some()) => {
-                let is_own = known_dir(one).is_none() || rest.iter().any(is_unknown);
+            () if script.has_own
+                && (name == "mkdir"
+                    || tracked::moved(name, rest).is_some()
+                    || tracked::changes_handed(one)) =>
+            {
+                let mut named = rest.iter().chain(one.handed.iter().flatten());
+                let is_own = known_dir(one).is_none() || named.any(is_unknown);
                 is_own.then_some(None)
             }
             () => None,

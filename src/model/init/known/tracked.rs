@@ -2,7 +2,7 @@
 
 use super::{is_of_others, outputs};
 use crate::model::check::{self, Does, Done};
-use crate::model::init::Look;
+use crate::model::init::{Look, called};
 
 /// What tools make, so that nobody misses it.
 const MADE: [&str; 11] = [
@@ -37,10 +37,34 @@ pub(super) fn moved<'w>(name: &str, rest: &'w [String]) -> Option<Vec<&'w str>> 
         // `+x` and `-x` are no operands.
         "chmod" if words.iter().any(|word| is_mode(word)) => {}
         "chmod" => drop(operands.drain(..operands.len().min(1))),
+        "cp" | "ln" if folder_of(rest).is_some() => return folder_of(rest).map(|to| vec![to]),
         "cp" | "ln" if operands.len() > 1 => drop(operands.drain(..operands.len() - 1)),
         _ => return None,
     }
     Some(operands)
+}
+
+/// Returns the folder into which a command is told to put files by an option.
+fn folder_of(rest: &[String]) -> Option<&str> {
+    called::value_of(rest, &["-t", "--target-directory"])
+}
+
+/// Says whether a command changes the files that another one hands it: `xargs touch`, `find -exec touch {}`.
+pub(super) fn changes_handed(one: &Done) -> bool {
+    const PLACE: &str = "{}";
+    if one.handed.is_none() {
+        return false;
+    }
+    let mut words = one.words.clone();
+    // By themselves they stand behind all that is told.
+    if !words.iter().any(|word| word == PLACE) {
+        words.push(PLACE.to_owned());
+    }
+    let name = words[0].rsplit('/').next().unwrap_or_default();
+    match moved(name, &words[1..]) {
+        Some(moved) => moved.contains(&PLACE),
+        None => outputs(&words).iter().any(|to| to == PLACE),
+    }
 }
 
 /// Says whether a word tells chmod what to add or to take away, and looks like an option.

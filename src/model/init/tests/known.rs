@@ -80,6 +80,13 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "[ \"$(grep -c x a.txt)\" -eq 1 ]",
         "diff a.txt <(sort a.txt)",
         "git ls-files '*.sh' | xargs shellcheck",
+        "make && find build -name '*.o' | xargs rm -f",
+        "make && find build out -name '*.o' -print0 | sort -z | xargs -0 -r rm -f --",
+        "make && ls build/*.o | grep -v a.o | xargs touch",
+        "git ls-files '*.txt' | xargs -I% cp % build",
+        "git ls-files '*.txt' | xargs cp -t build",
+        "git ls-files '*.txt' | xargs -I{} touch build/{}.ok",
+        "find docs -name '*.md' -exec grep -L x {} +",
         "mkdir -p out\nmake test",
         "python -Im pytest -q",
         "python3.12 -W error -m unittest",
@@ -313,6 +320,39 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ),
         ("make test && cp a.txt docs/", changes("cp a.txt docs/")),
         ("make test && touch $F", changes("touch $F")),
+        (
+            "git ls-files '*.txt' | xargs rm -f\nmake test",
+            changes("rm -f"),
+        ),
+        (
+            "cat build/list | xargs touch && make test",
+            changes("touch"),
+        ),
+        (
+            "find docs -name '*.md' | xargs chmod 600\nmake test",
+            changes("chmod 600"),
+        ),
+        (
+            "find . -name '*.o' | sed s/o/c/ | xargs rm\nmake test",
+            changes("rm"),
+        ),
+        (
+            "find . -type f -exec touch {} + && make test",
+            changes("touch '{}'"),
+        ),
+        (
+            "git ls-files | xargs -I% cp /dev/null %\nmake test",
+            changes("cp /dev/null '{}'"),
+        ),
+        (
+            "git ls-files | xargs -n1 -I% sort -o % % && make test",
+            changes("sort -o '{}' '{}'"),
+        ),
+        (
+            "find vendor -name '*.o' | xargs rm -f && make test",
+            unknown("rm -f"),
+        ),
+        ("make test | xargs tee -a && make check", changes("tee -a")),
         (
             "./gradlew2 build\nsh ci/check-links.sh",
             "there is no ./gradlew2: an earlier step has to make it".to_owned(),

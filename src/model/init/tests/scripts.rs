@@ -105,7 +105,9 @@ fn scripts_that_only_look_run_at_once() {
         "set -eu\nif [ \"${1:-}\" = --fix ]; then\n  cargo fmt\n  frobnicate src\n  exit\nfi\ncargo fmt --check",
         "if [[ $1 == --update ]]; then\n  rm -rf src\nelse\n  grep x y\nfi",
         "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
-        // A file of its own.
+        // What lies in a folder of its own, or of what tools make, may go.
+        "set -e\ntmp=$(mktemp -d)\ncp -r docs \"$tmp\"\nfind \"$tmp\" -name '*.md' | xargs touch\n\
+            (cd \"$tmp\" && find . -name '*.md' | xargs rm -f)\nfind build -name '*.o' | xargs rm -f\ngrep x y",
         "d=$(mktemp -d)\nsort -o \"$d/a\" README.md && cmp \"$d/a\" tests/golden.txt",
         // It ends by what it finds.
         "set -e\nruff check .\nmypy .\necho \"all done\"",
@@ -182,6 +184,25 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
         ),
         ("rm -rf vendor\ngrep x y", unknown("rm -rf vendor")),
         ("rm -rf src\ngrep x y", changes("rm -rf src")),
+        ("git ls-files | xargs unlink\ngrep x y", changes("unlink")),
+        (
+            "git ls-files | xargs chmod 600\ngrep x y",
+            changes("chmod 600"),
+        ),
+        ("git ls-files | xargs touch\ngrep x y", changes("touch")),
+        ("grep x y | xargs tee < src/lib.rs", changes("tee")),
+        (
+            "find . -name '*.md' | xargs rm -f\ngrep x y",
+            changes("rm -f"),
+        ),
+        (
+            "git ls-files | xargs -I% cp /dev/null %\ngrep x y",
+            changes("cp /dev/null '{}'"),
+        ),
+        (
+            "find docs -type f -exec chmod 600 {} \\;\ngrep x y",
+            changes("chmod 600 '{}'"),
+        ),
         (
             "sort -o README.md README.md\ngrep x y",
             changes("sort -o README.md README.md"),
