@@ -119,6 +119,26 @@ fn what_only_a_pruned_attempt_was_ahead_of_is_the_best_everywhere_and_nothing_is
 }
 
 #[test]
+fn what_is_pruned_while_an_attempt_is_under_way_is_not_told_as_the_best_once_that_ends() {
+    let repo = TestRepo::with_number("1");
+    let waits = "touch $OUT/waits; until [ -e $OUT/go ]; do sleep 0.02; done; echo 0 >x";
+    repo.attempts(&["echo 2 >x", "echo 3 >x", waits]);
+    let words = repo.search_words(&["--max-attempts=3", "--json"]);
+    let child = repo.spawn(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    repo.wait_for("waits");
+    repo.answer(&["search", "prune", "2"]);
+    fs::write(repo.out("go"), "").unwrap();
+    let told = finish(child).expect(0).stdout;
+    let events = told.lines().map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        event
+    });
+    let ended = events.filter(|event| event["event"] == "attempt-ended");
+    let bests: Vec<_> = ended.map(|event| event["best"].clone()).collect();
+    assert_eq!(bests, [0, 1, 2, 1]);
+}
+
+#[test]
 fn what_is_pruned_while_an_attempt_is_under_way_is_not_the_best() {
     let repo = TestRepo::with_number("1");
     let child = waiting(&repo);

@@ -9,6 +9,7 @@ use crate::model::search::lineage::{
 };
 use crate::model::search::view::{
     Ahead, BASELINE, Generation, Limit, Overview, Point, Row, Sampled, Shown, UNDER_WAY, name,
+    percent,
 };
 use crate::model::usage::{Spent, Usage};
 
@@ -70,8 +71,7 @@ pub fn ended_row(standing: &Standing, id: Id) -> Row {
     row.score = standing.score(id);
     let delta = row.score.zip(standing.score(0)).map(|(own, of)| own - of);
     row.delta = delta;
-    let percent = |(delta, of): (f64, f64)| (of != 0.0).then(|| 100.0 * delta / of.abs());
-    row.percent = delta.zip(standing.score(0)).and_then(percent);
+    row.percent = percent(row.score, standing.score(0));
     row.new_best = settled.is_new_best && id > 0;
     row.pruned = standing.is_pruned(id, Id::MAX);
     row.reason = reason::of(standing, id);

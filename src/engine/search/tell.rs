@@ -97,7 +97,7 @@ pub fn endings(session: &Searching, lineage: &Lineage, known: &mut Known, told: 
 fn tell_of(session: &Searching, standing: &Standing, was_settled: Id) {
     let generations = overview::generations(standing);
     for id in was_settled..standing.len() {
-        let best = standing.best_after(id);
+        let best = standing.winner_after(id);
         session.site.events.send(Event::AttemptEnded {
             attempt: Box::new(overview::ended_row(standing, id)),
             best,

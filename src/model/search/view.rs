@@ -117,6 +117,12 @@ pub fn signed(delta: f64) -> String {
     }
 }
 
+/// Returns how far a score is from the baseline's, in percent of that; none where that is 0.
+pub fn percent(score: Option<f64>, baseline: Option<f64>) -> Option<f64> {
+    let (score, of) = score.zip(baseline)?;
+    (of != 0.0).then(|| 100.0 * (score - of) / of.abs())
+}
+
 /// Returns a share with its sign, as people read it.
 pub fn in_percent(percent: f64) -> String {
     let size = percent.abs();

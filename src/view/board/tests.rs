@@ -247,6 +247,16 @@ fn a_search_is_shown_by_lane_with_its_best_and_what_is_used_of_its_limits() {
             "  2 attempts: 1 accepted, 1 invalid",
         ]
     );
+    let mut pruned = events;
+    pruned.push(Event::AttemptEnded {
+        attempt: Box::new(samples::rows()[2].clone()),
+        best: 0,
+        best_score: Some(2.0),
+        baseline: Some(2.0),
+    });
+    let (board, now) = after(&pruned);
+    let frame = bare(&board.lines(now, WIDE));
+    assert_eq!(frame[1], "search 1 · population · best: the baseline, 2");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{counted, stale, story};
 use crate::event::Event;
 use crate::model::mask;
-use crate::model::search::view::{Digits, Overview, Row, in_percent};
+use crate::model::search::view::{Digits, Overview, Row, in_percent, percent};
 use crate::model::text::{clean_line, clock, count};
 use crate::model::usage::{Spent, Usage, dollars};
 use crate::view::style::{Cell, FAINT, STRONG};
@@ -17,8 +17,8 @@ pub struct Search {
     overview: Overview,
     /// How many attempts ended how.
     endings: Vec<(&'static str, u64)>,
-    /// The best attempt, if it is not the baseline.
-    best: Option<Row>,
+    /// The best attempt with its score, if it is not the baseline.
+    best: Option<(u64, Option<f64>)>,
     /// How many attempts (climb) or generations (population) had no new best, in a row.
     stale: u64,
     spent: Spent,
@@ -64,7 +64,7 @@ impl Search {
             best: overview
                 .row(overview.best)
                 .filter(|row| !row.is_baseline())
-                .cloned(),
+                .map(|row| (row.id, row.score)),
             stale: stale.and_then(|limit| limit.used).unwrap_or(0.0) as u64,
             spent: overview.spent,
             agents: BTreeMap::new(),
@@ -106,8 +106,15 @@ impl Search {
                 self.benches.retain(|_, one| one.attempt != *attempt);
             }
             Event::AttemptEnded {
-                attempt, baseline, ..
-            } => self.ended(attempt, *baseline),
+                attempt,
+                best,
+                best_score,
+                baseline,
+            } => {
+                // Somebody may have pruned what was the best.
+                self.best = (*best > 0).then_some((*best, *best_score));
+                self.ended(attempt, *baseline);
+            }
             Event::GenerationEnded { generation } => self.stale = generation.stale,
             _ => {}
         }
@@ -154,9 +161,6 @@ impl Search {
             Some((_, count)) => *count += 1,
             None => self.endings.push((row.ending, 1)),
         }
-        if row.new_best {
-            self.best = Some(row.clone());
-        }
         if self.overview.strategy == "climb" {
             self.stale = if row.new_best { 0 } else { self.stale + 1 };
         }
@@ -171,16 +175,14 @@ impl Search {
     pub fn heading(&self) -> Vec<Cell> {
         let overview = &self.overview;
         let name = format!("search {} · {} · ", overview.search, overview.strategy);
-        let best = match (&self.best, overview.baseline) {
-            (Some(row), baseline) => {
-                let digits = Digits::of(row.score.into_iter().chain(baseline));
-                let score = row
-                    .score
-                    .map_or(String::new(), |score| format!(", {}", digits.show(score)));
-                let percent = row
-                    .percent
+        let best = match (self.best, overview.baseline) {
+            (Some((id, score)), baseline) => {
+                let digits = Digits::of(score.into_iter().chain(baseline));
+                let shown =
+                    score.map_or(String::new(), |score| format!(", {}", digits.show(score)));
+                let percent = percent(score, baseline)
                     .map_or(String::new(), |it| format!(" ({})", in_percent(it)));
-                format!("best: attempt {}{score}{percent}", row.id)
+                format!("best: attempt {id}{shown}{percent}")
             }
             (None, Some(baseline)) => {
                 let digits = Digits::default();
