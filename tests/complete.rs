@@ -45,6 +45,21 @@ fn goals_cycles_agents_schemas_and_topics_are_known() {
     assert_eq!(proposed(&repo, &["schema", "sn"]), ["snapshot"]);
     assert_eq!(proposed(&repo, &["help", "exit"]), ["exit-codes"]);
     assert!(proposed(&repo, &["do"]).contains(&"doctor".to_owned()));
+    let modes = ["auto", "bwrap", "landlock", "none"];
+    assert_eq!(proposed(&repo, &["--sandbox", ""]), modes);
+    for (option, words) in [
+        ("--strategy", ["climb", "population"]),
+        ("--direction", ["max", "min"]),
+        ("--sandbox", ["bwrap", "landlock"]),
+    ] {
+        let proposed = proposed(&repo, &["search", option, ""]);
+        assert!(
+            words
+                .iter()
+                .all(|word| proposed.contains(&(*word).to_owned())),
+            "{option}: {proposed:?}"
+        );
+    }
 }
 
 #[test]

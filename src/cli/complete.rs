@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use clap_complete::CompleteEnv;
-use clap_complete::engine::CompletionCandidate;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use crate::cli::pages::PAGES;
@@ -90,6 +90,16 @@ pub fn answer(whole: Whole) {
     let _ = WHOLE.set(whole);
     // What the library would say of a shell that it does not know is for whoever sets that up.
     CompleteEnv::with_factory(whole).var(ASKED).complete();
+}
+
+/// Proposes these words.
+pub fn one_of<T: Sync>(words: &'static [(&'static str, T)]) -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let words = words.iter();
+        words
+            .map(|(word, _)| CompletionCandidate::new(word))
+            .collect()
+    })
 }
 
 /// Proposes the goals of the goals file.

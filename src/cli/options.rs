@@ -149,7 +149,7 @@ pub(super) struct RunOptions {
     pub(super) idle_wait: Option<Duration>,
     /// Hold the agent back: it writes only to the repository, a temporary folder and what `sandbox: write:` names; auto is bwrap
     /// if that works, else landlock [default: none]
-    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
+    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES), add = complete::one_of(MODES))]
     pub(super) sandbox: Option<Mode>,
     /// Do not run without the sandbox that is asked for
     #[arg(long)]

@@ -9,13 +9,13 @@ use crate::cli::options::Global;
 use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
-use crate::effects::{clock, lock, report as sources, stop};
+use crate::effects::{clock, files, lock, report as sources, stop};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::record::{History, TakenBack};
-use crate::model::report::{CYCLES, Material, Report, Seen, State};
+use crate::model::report::{CYCLES, Material, Report, Seen, State, Unread};
 use crate::model::{digest, exact, summary, text};
 use crate::session::Progress;
 use crate::view;
@@ -60,12 +60,16 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let text = ledger::whole_history(repo)?;
     let history = History::parse(&text);
     let mut progress = Progress::new(repo, Ledger::look(repo)?);
-    let goals = goals_file(global, repo)?.load().map(|(goals, _)| goals);
+    let file = goals_file(global, repo)?;
+    let goals = file.load().map(|(goals, _)| goals);
     if let Ok(goals) = &goals {
         progress.ledger.foresee_waking(repo, &goals.goals)?;
     }
     let ledger = &progress.ledger;
-    let goals = goals.as_ref().map_err(|error| error.message.as_str());
+    let goals = goals.as_ref().map_err(|error| Unread {
+        why: &error.message,
+        is_there: files::is_there(&file.path).unwrap_or(true),
+    });
     let name = repo.name();
     let queue = &ledger.queue;
     let summary = ledger.summary(repo);

@@ -64,7 +64,10 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 (false, true) => end_now(global, &repo)?,
                 (false, false) => {
                     Ledger::exclude_private_files(&repo, &[])?;
-                    files::replace(&path, format!("{words}\n").as_bytes())?;
+                    // One that is there says why.
+                    if !words.is_empty() || !path.is_file() {
+                        files::replace(&path, format!("{words}\n").as_bytes())?;
+                    }
                     global.tell(&format!("{}\n", what_stops(&repo)));
                     global.tell("`evolve stop --off` takes it away\n");
                 }

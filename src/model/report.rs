@@ -43,6 +43,15 @@ const REASON: usize = 1_000;
 /// How many characters of a name are told.
 const NAME: usize = 200;
 
+/// Why the goals cannot be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Unread<'a> {
+    /// The reason.
+    pub why: &'a str,
+    /// There is a file.
+    pub is_there: bool,
+}
+
 /// What a report is made of.
 #[derive(Clone, Debug)]
 pub struct Material<'a> {
@@ -57,7 +66,7 @@ pub struct Material<'a> {
     /// The newest snapshot of what is in the repository.
     pub newest: Option<&'a Snapshot>,
     /// The goals as they are now, or why they cannot be read.
-    pub goals: Result<&'a Goals, &'a str>,
+    pub goals: Result<&'a Goals, Unread<'a>>,
     /// Goals that were asked for again.
     pub retries: &'a [Retry],
     /// Work that is queued, in the order in which it will be done.

@@ -102,7 +102,7 @@ pub(in crate::cli) struct InitOptions {
     #[arg(long, value_name = "CMD", value_parser = filled)]
     pub(super) fitness: Option<String>,
     /// Which way its number is better [default: that of what is found, else max]
-    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
+    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS), add = complete::one_of(DIRECTIONS))]
     pub(super) direction: Option<Direction>,
     /// Files that attempts may change, as patterns [default: the sources that no command runs]
     #[arg(long, value_name = "GLOB", num_args = 1.., value_parser = filled)]
@@ -123,13 +123,13 @@ pub(super) struct SearchOptions {
     pub(super) files: Vec<String>,
     /// How what is tried next is chosen: climb varies the best again and again, population keeps the better half of a generation
     /// and breeds the rest anew [default: climb]
-    #[arg(long, value_name = "climb|population", value_parser = one_of(STRATEGIES))]
+    #[arg(long, value_name = "climb|population", value_parser = one_of(STRATEGIES), add = complete::one_of(STRATEGIES))]
     pub(super) strategy: Option<StrategyName>,
     /// What the number stands for, for the agents
     #[arg(long, value_name = "TEXT")]
     pub(super) objective: Option<String>,
     /// Which way the number is better [default: max]
-    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
+    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS), add = complete::one_of(DIRECTIONS))]
     pub(super) direction: Option<Direction>,
     /// A command that has to pass before an attempt is scored; may be repeated
     #[arg(long, value_name = "CMD", num_args = 1.., value_parser = filled)]
@@ -204,7 +204,7 @@ pub(in crate::cli) struct RunningOptions {
     #[arg(long, value_name = "USD|off", value_parser = dollars_or_off)]
     pub(super) max_cost: Option<f64>,
     /// Hold agents and commands back [default: as SEARCH.yaml or your configuration says, else none]
-    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
+    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES), add = complete::one_of(MODES))]
     pub(super) sandbox: Option<Mode>,
     /// Do not run without the sandbox that is asked for
     #[arg(long)]

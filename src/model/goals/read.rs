@@ -210,7 +210,7 @@ fn id_of(item: &Node) -> Option<&Node> {
 fn no_goals(file_name: &str, place: Place) -> Complaint {
     Complaint::new(place, NO_GOALS).hint(format!(
         "write one into {file_name}, as in\n    goals:\n      - {{id: no-conflict-markers, description: No merge \
-         conflict is left over, weight: 9, check: \"! git grep -InE '^<<<<<<< '\"}}"
+         conflict is left over, weight: 9, check: \"! git grep -InE '^<<<<<<< ' -- . ':!.agents'\"}}"
     ))
 }
 

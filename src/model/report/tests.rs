@@ -81,7 +81,10 @@ fn material<'a>(records: &'a [Record], seen: &'a [Seen]) -> Material<'a> {
         seen,
         baseline: None,
         newest: None,
-        goals: Err("there is no GOALS.yaml"),
+        goals: Err(Unread {
+            why: "there is no GOALS.yaml",
+            is_there: false,
+        }),
         retries: &[],
         open: &[],
         set_aside: &[],
@@ -126,7 +129,7 @@ fn the_verdict_is_one_sentence_with_the_way_and_who_is_needed() {
             two(Pass, Fail),
             2,
             Tone::Bad,
-            "1 of 2 goals passes, with the score at 50 as at the baseline in 1 cycle; 2 things wait for you.",
+            "1 of 2 goals pass, with the score at 50 as at the baseline in 1 cycle; 2 things wait for you.",
         ),
         (
             one(Fail),

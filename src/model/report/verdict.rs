@@ -62,7 +62,6 @@ fn passing(newest: &Snapshot) -> String {
         (passing, total) if passing == total => format!("All {total} goals pass"),
         (0, 1) => "The one goal does not pass".to_owned(),
         (0, total) => format!("None of {total} goals passes"),
-        (1, total) => format!("1 of {total} goals passes"),
         (passing, total) => format!("{passing} of {total} goals pass"),
     }
 }
