@@ -8,6 +8,7 @@ pub mod resting;
 mod searching;
 mod telling;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::Snapshot;
 use crate::model::sweep::Part;
+use crate::model::text;
 use crate::model::told::Waiting;
 use crate::model::work::WorkItem;
 
@@ -362,9 +364,15 @@ impl Session {
         let private = self.home().private.display();
         if self.mirror.as_ref().and_then(Mirror::private).is_some() {
             let error = format!("{private} is gone or was replaced while it was needed");
-            return Error::unsafe_repo(error).hint(
-                "nothing was written; run evolve again: it gets the folder back from a copy and undoes the cycle",
-            );
+            let again =
+                "run evolve again: it gets the folder back from a copy and undoes the cycle";
+            return Error::unsafe_repo(error).hint(match self.home().root.exists() {
+                true => format!("nothing was written; {again}"),
+                false => {
+                    let root = text::shell_word(self.home().root.as_os_str().as_bytes());
+                    format!("nothing was written; make the folder again and {again}: `mkdir -p {root} && cd {root} && evolve`")
+                }
+            });
         }
         let root = self.repo.root.display();
         let error = Error::unsafe_repo(format!(

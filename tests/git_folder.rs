@@ -311,6 +311,34 @@ fn a_git_file_that_leads_elsewhere_is_put_back_whatever_an_agent_did_to_it() {
 }
 
 #[test]
+fn a_linked_tree_that_was_made_again_does_not_take_the_place_of_one_whose_cycle_is_unsettled() {
+    for is_by_agent in [false, true] {
+        let (repo, tree) = elsewhere("linked");
+        let dir = tree.to_str().unwrap();
+        let add = format!("git worktree add -q '{dir}' work");
+        let remove = "T=\"$PWD\"; cd \"$(git rev-parse --git-common-dir)\"; git worktree remove --force \"$T\"";
+        let again = if is_by_agent { &add[..] } else { "true" };
+        let bad = "echo x >notes; touch bad; git add bad; git commit -qm bad";
+        repo.agent_does(&[&format!("{bad}; {remove}; {again}"), "touch a"]);
+        let run = repo.run(&["-C", dir, "--max-cycles=1"]).expect(3);
+        if !is_by_agent {
+            assert!(run.stderr.contains("mkdir -p "), "{}", run.stderr);
+            sh(&repo, &add);
+        }
+        let refused = repo.run(&["-C", dir, "--max-cycles=1"]).expect(3);
+        let way_out = command_in(&refused, "git worktree remove");
+        let (way_out, _) = way_out.rsplit_once(" && evolve").expect("it is run there");
+        sh(&repo, &format!("set -e; {way_out}"));
+        let last = repo.run(&["-C", dir, "--max-cycles=1"]);
+        assert_eq!(last.code, 0, "{}", last.stderr);
+        assert_eq!(fs::read_to_string(tree.join("notes")).unwrap(), "mine\n");
+        assert!(!tree.join("bad").exists());
+        let history = fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl")).unwrap();
+        assert_eq!(history.lines().count(), 2, "{history}");
+    }
+}
+
+#[test]
 fn the_git_directory_of_a_linked_tree_that_an_agent_removed_is_put_back_by_the_next_start() {
     for script in [
         "rm -rf \"$(git rev-parse --git-dir)\"",

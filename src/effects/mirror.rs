@@ -104,6 +104,7 @@ impl Mirror {
                 self.folder.join("of"),
                 identity(&self.common).unwrap_or_default(),
             )?;
+            self.note_tree()?;
             copy::refresh(&self.common, &self.copy(), &self.folder, Purpose::ToLend)?;
             self.copy_around(around)?;
             fs::write(self.whole(), "")
@@ -416,6 +417,19 @@ impl Mirror {
         is_of(&self.folder, &self.common)
     }
 
+    /// Notes which git directory the working tree has: that of a linked one can be made anew by itself.
+    fn note_tree(&self) -> IoResult<()> {
+        let identity = identity(&self.git_dir).unwrap_or_default();
+        fs::write(self.folder.join("of-tree"), identity)
+    }
+
+    /// Says whether the working tree's git directory is the one that was noted.
+    fn is_of_tree(&self) -> bool {
+        let noted = fs::read_to_string(self.folder.join("of-tree"));
+        self.git_dir == self.common
+            || noted.is_ok_and(|noted| Some(noted) == identity(&self.git_dir))
+    }
+
     /// Returns the private directory in a shared git directory.
     fn evolve_in(&self, common: &Path) -> PathBuf {
         let below = self.git_dir.strip_prefix(&self.common);
@@ -427,8 +441,11 @@ impl Mirror {
         let is_same = self.is_of_same();
         let journal =
             |git_dir: &Path| files::read(&self.evolve_in(git_dir).join("journal.json")).ok();
-        if is_same || journal(&self.copy()) == journal(&self.common) {
+        if is_same && self.is_of_tree() || journal(&self.copy()) == journal(&self.common) {
             return Ok(());
+        }
+        if is_same && self.has_copy() {
+            return Err(self.other_tree());
         }
         match self.way_back() {
             Some(way_back) => Err(Error::unsafe_repo(format!(
@@ -444,6 +461,26 @@ impl Mirror {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// The error of a linked working tree that was removed and made again since a session was cut short there.
+    fn other_tree(&self) -> Error {
+        let link = fs::read(self.git_dir.join("gitdir")).unwrap_or_default();
+        let link = PathBuf::from(OsString::from_vec(link.trim_ascii().to_vec()));
+        let root = quoted(link.parent().unwrap_or(&link));
+        Error::unsafe_repo(format!(
+            "{} is not the one that a session of evolve worked in when it was cut short: the working tree was removed and made again",
+            self.git_dir.display()
+        ))
+        .hint(format!(
+            "to have that cycle undone and the untracked files of then back, give up what is there now: `cd {} && git worktree remove --force {root} && mkdir {root} && cd {root} && evolve --max-cycles=1`",
+            quoted(&self.common)
+        ))
+        .hint(format!(
+            "if nothing of it is needed, remove its copy, which has these files in {}: `rm -rf {}`",
+            quoted(&self.evolve_in(&self.copy()).join("keep")),
+            quoted(&self.folder)
+        ))
     }
 
     /// Removes the copy. It gives up its name first: what a failure leaves of it is no copy any more.

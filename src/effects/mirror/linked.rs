@@ -7,7 +7,7 @@ use super::{Mirror, MirroredDir, is_of, way_back, worktrees};
 use crate::effects::gitfile;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Makes the git directory of the linked working tree that holds `folder` anew, without `evolve`'s private directory, if it is gone
 /// since a session was cut short there; returns its places then. Opens no repository. What else is missing is given back when the
@@ -23,6 +23,9 @@ pub fn give_back(folder: &Path) -> Result<Option<Places>> {
     for place in mirror.git_dirs().into_iter().filter(is_own) {
         worktrees::give_back(&place, &mut Quarantine::of(&private, "", 0))?;
     }
+    mirror
+        .note_tree()
+        .map_err(|cause| Error::io("write to", &mirror.folder, cause))?;
     Ok(Some(Places {
         git_dir: mirror.git_dir,
         common: mirror.common,
