@@ -309,6 +309,57 @@ fn work_on_a_new_branch_that_continues_the_start_is_taken_over_and_judged() {
 }
 
 #[test]
+fn a_branch_that_an_agent_made_only_another_name_of_one_is_a_branch_again() {
+    for (script, dies) in [
+        (
+            "git branch -m main trunk; git symbolic-ref refs/heads/main refs/heads/trunk",
+            false,
+        ),
+        (
+            "git branch trunk; git symbolic-ref refs/heads/main refs/heads/trunk",
+            false,
+        ),
+        (
+            "git branch -m main trunk; git symbolic-ref refs/heads/main refs/heads/trunk",
+            true,
+        ),
+        (
+            "git checkout -q --orphan trunk; git commit -qm other; git checkout -q main; git symbolic-ref refs/heads/main refs/heads/trunk; git reset -q --hard",
+            false,
+        ),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        assert_eq!(repo.git(&["branch", "--show-current"]), "main");
+        let start = repo.head();
+        let work = format!("{script}; touch a; git add a; git commit -qm work");
+        let waits = if dies {
+            "touch $OUT/there; sleep 100"
+        } else {
+            "true"
+        };
+        repo.agent_does(&[&format!("{work}; {waits}"), "touch a"]);
+        if dies {
+            let mut child = repo.spawn_run(&["--max-cycles=1"]);
+            repo.wait_for("there");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        } else {
+            let run = repo.run(&["--max-cycles=1"]).expect(0);
+            let said = "main was made only another name of trunk";
+            assert!(run.stdout.contains(said), "{script}: {}", run.stdout);
+        }
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let first = if dies { "interrupted" } else { "regressed" };
+        assert_eq!(repo.each("result"), [first, "improved"], "{script}");
+        assert_eq!(repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+        repo.git(&["merge-base", "--is-ancestor", &start, "refs/heads/main"]);
+        let is_alias = repo.git(&["for-each-ref", "--format=%(symref)", "refs/heads/main"]);
+        assert_eq!(is_alias, "", "{script}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[test]
 fn work_on_the_start_branch_stays_reachable_when_head_was_left_elsewhere() {
     let repo = repository();
     let script = "touch a; git add a; git commit -qm kept-here; git rev-parse HEAD >../agent/work; git switch -q behind";

@@ -219,7 +219,7 @@ impl Repo {
     }
 
     /// Returns the ref for which another one only stands.
-    fn stands_for(&self, name: &str) -> Option<String> {
+    pub fn stands_for(&self, name: &str) -> Option<String> {
         let target = self.target_of(name)?;
         target.strip_prefix(refs::SYMBOLIC).map(str::to_owned)
     }

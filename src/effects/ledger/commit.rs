@@ -9,6 +9,7 @@ use crate::effects::workspace::{LockedIndex, Workspace};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::ledger as names;
+use crate::model::text;
 
 /// How often a ledger commit is built again because somebody else committed in between.
 const COMMIT_TRIES: usize = 20;
@@ -64,6 +65,9 @@ impl Ledger {
         }
         files.retain(|name, _| !names::is_private(name));
         let files: Vec<_> = files.into_iter().collect();
+        if let Some(other) = repo.stands_for(&branch) {
+            return Err(only_stands_for(&branch, &other));
+        }
         for _ in 0..COMMIT_TRIES {
             let head = repo
                 .resolve(&branch)?
@@ -139,6 +143,21 @@ fn branch_is_gone(branch: &str) -> Error {
     Error::unsafe_repo(format!("the branch {short} is gone")).hint(
         "run evolve again: the cycle is recorded on the branch that is checked out, if that goes on from it",
     )
+}
+
+/// The error of a branch that somebody made another name of one since the cycle began on it.
+fn only_stands_for(branch: &str, other: &str) -> Error {
+    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
+    let error = format!(
+        "the branch {} is only another name of {} now, and nothing can be recorded there",
+        exact::shown(&short(branch)),
+        exact::shown(&short(other))
+    );
+    Error::unsafe_repo(error).hint(format!(
+        "make it a branch of its own again, and run evolve again: `git symbolic-ref --delete {0} && git update-ref {0} {1}`",
+        text::shell_word(branch),
+        text::shell_word(other)
+    ))
 }
 
 fn branch_of(repo: &Repo) -> Result<String> {

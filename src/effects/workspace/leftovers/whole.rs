@@ -11,8 +11,10 @@ use crate::effects::guard::way::{displace, excludes};
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Standing;
+use crate::effects::workspace::stock::short;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
+use crate::model::exact;
 
 /// Reads all of the index, and lists nothing of it.
 const READ_INDEX: [&str; 4] = ["ls-files", "-z", "--", ".git"];
@@ -27,18 +29,28 @@ impl Workspace<'_> {
         let is_broken = |name: &str| -> Result<bool> {
             Ok(self.repo.standing(name, &start.commit)? == Standing::Broken)
         };
-        let (head, branch) = (is_broken("HEAD")?, is_broken(&start.branch)?);
+        // No cycle begins on a branch that only stands for another one, and none could be recorded there.
+        let alias = self.repo.stands_for(&start.branch);
+        let head = is_broken("HEAD")?;
+        let branch = alias.is_some() || is_broken(&start.branch)?;
         if !head && !branch {
             return Ok(Vec::new());
         }
         let locks = self.clear_locks(start)?;
-        let short = start.branch.trim_start_matches("refs/heads/");
+        let own = short(&start.branch);
         let mut said = "HEAD was left where git cannot read".to_owned();
         if branch {
             let to = self.newest_whole(start)?;
-            self.repo.remove_broken_ref(&start.branch)?;
+            match alias {
+                Some(_) => self.repo.remove_ref(&start.branch)?,
+                None => self.repo.remove_broken_ref(&start.branch)?,
+            }
             self.repo.set_ref(&start.branch, &to, &start.mark())?;
-            said = format!("{short} was left where git cannot read, and put back on {to}");
+            let left = match alias.as_deref().map(short) {
+                Some(other) => format!("made only another name of {}", exact::shown(other)),
+                None => "left where git cannot read".to_owned(),
+            };
+            said = format!("{own} was {left}, and put back on {to}");
         }
         if head && self.repo.standing("HEAD", &start.commit)? == Standing::Broken {
             let text = format!("ref: {}\n", start.branch);
