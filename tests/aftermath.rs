@@ -330,6 +330,20 @@ fn what_a_person_left_untracked_after_a_crash_stays_and_the_run_goes_on() {
 }
 
 #[test]
+fn what_a_person_wrote_where_a_file_comes_back_that_the_agent_removed_is_not_said_to_stay() {
+    let repo = repo();
+    let before = repo.read("other");
+    crash_after(&repo, &[], "git rm -q other; git commit -qm removed");
+    repo.write("other", "mine\n");
+    let said = go_on(&repo);
+    assert_eq!(repo.read("other"), before);
+    assert_eq!(repo.quarantined()[&b"other"[..]].1, b"mine\n");
+    assert!(!said.contains("left as it is"), "{said}");
+    let told = "where a file is that comes back, and moved out of its way: other";
+    assert!(said.contains(told), "{said}");
+}
+
+#[test]
 fn what_is_only_staged_after_a_crash_is_refused_too() {
     let repo = repo();
     crash_after(&repo, &[], "touch half; echo theirs >>other; git add other");

@@ -1275,10 +1275,14 @@ fn goals_are_measured_with_what_a_person_saved_while_they_were_and_not_with_an_a
 
 #[test]
 fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
-    for script in [
-        "cp f golden; touch x",
-        "rm golden; cp f golden",
-        "mv golden gone; ln -s f golden",
+    let copied = "untracked files put back: golden";
+    for (script, said) in [
+        ("cp f golden; touch x", copied),
+        ("rm golden; cp f golden", copied),
+        (
+            "mv golden gone; ln -s f golden",
+            "was moved, and put back: golden (as gone)",
+        ),
     ] {
         let repo = TestRepo::with_goals(
             "  - {id: a, description: d, check: cmp -s golden f, weight: 5}\n",
@@ -1289,7 +1293,6 @@ fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
         repo.cycle(&format!("{script}; touch new")).expect(0);
         assert_eq!(repo.newest()["result"], "unchanged", "{script}");
         assert_eq!(repo.read("golden"), "done\n", "{script}");
-        let said = "untracked files put back: golden";
         assert_eq!(text(&repo).matches(said).count(), 1, "{}", text(&repo));
     }
 }
@@ -1499,6 +1502,55 @@ fn what_is_moved_and_logged_goes_to_the_private_folder_whatever_links_an_agent_p
     assert_eq!(repo.read("notes"), "notes is mine\n");
     let moved = fs::symlink_metadata(repo.path(".git/evolve/quarantine")).unwrap();
     assert!(moved.is_dir());
+}
+
+#[test]
+fn a_name_that_git_keeps_for_itself_goes_to_the_quarantine_and_the_cycle_is_judged() {
+    for (script, name) in [
+        ("ln -s README .gitmodules", ".gitmodules"),
+        ("echo x >git~1", "git~1"),
+        ("mkdir .git.; echo x >.git./x", ".git./x"),
+    ] {
+        for isolated in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+            let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+            repo.agent_does(&[&format!("touch a; {script}")]);
+            repo.run(isolated).expect(0);
+            assert_eq!(repo.each("result"), ["improved"], "{script} {isolated:?}");
+            let notes = repo.newest()["notes"].to_string();
+            assert!(
+                notes.contains(&format!("git cannot commit {name}")),
+                "{notes}"
+            );
+            assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+            assert_eq!(repo.quarantined().len(), 1, "{script}");
+        }
+    }
+}
+
+#[test]
+fn what_is_moved_with_a_link_left_in_its_place_is_back_and_not_the_link() {
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", ".env\ncache\n");
+    repo.commit_goals("  - {id: a, description: a, check: test -e a, weight: 5}\n");
+    repo.write(".env", "KEY=mine\n");
+    repo.write("cache/x", "mine\n");
+    repo.cycle(
+        "touch a; mkdir conf; mv .env conf/env; ln -s conf/env .env; mv cache old; ln -s old cache",
+    )
+    .expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    let told = "was moved, and put back: .env (as conf/env), cache (as old)";
+    assert!(notes.contains(told), "{notes}");
+    for (name, text) in [(".env", "KEY=mine\n"), ("cache/x", "mine\n")] {
+        assert_eq!(repo.read(name), text);
+        let meta = fs::symlink_metadata(repo.path(name)).unwrap();
+        assert!(meta.is_file(), "{name}");
+    }
+    assert!(
+        !fs::symlink_metadata(repo.path("cache"))
+            .unwrap()
+            .is_symlink()
+    );
 }
 
 #[test]

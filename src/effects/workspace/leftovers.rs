@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 use crate::model::text;
 use strays::Left;
 
+/// What git says of a name that it keeps for itself or for another system: `.gitmodules` of a link, `git~1`.
+const NO_NAME: &str = "invalid path";
+
 impl Workspace<'_> {
     /// Makes a commit of what the agent left uncommitted. Only if `is_on_branch` the branch moves to it; otherwise the
     /// commit merely keeps the work reachable.
@@ -153,8 +156,9 @@ impl Workspace<'_> {
                 parts.extend([second, first]);
                 continue;
             }
-            // A git that was killed says nothing of the file.
-            if self.can_be_taken(&part[0])? {
+            // A git that was killed says nothing of the file. Of a name that it keeps for itself, such as `.gitmodules` of a link, it
+            // does.
+            if !error.message.contains(NO_NAME) && self.can_be_taken(&part[0])? {
                 return Err(error);
             }
             let name = String::from_utf8_lossy(&part[0]).into_owned();

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::model::{ledger, text};
 
 impl Workspace<'_> {
-    /// Puts back what was moved to where a commit has it, or would. Where something else stands in its old place, it goes to the
-    /// quarantine. `tip` is the agent's newest commit.
+    /// Puts back what was moved to where a commit has it, or would. A link that stands in its old place, as to where it went, goes to
+    /// the quarantine; where anything else does, what was moved goes there itself. `tip` is the agent's newest commit.
     pub(in crate::effects::workspace) fn bring_back(
         &self,
         start: &Start,
@@ -28,19 +28,32 @@ impl Workspace<'_> {
             return Ok(());
         }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let mut said = Vec::new();
+        let root = &self.repo.root;
+        let (mut back, mut aside) = (Vec::new(), Vec::new());
         for (place, home) in self.find(start, tip, left, &astray)? {
-            said.push(format!("{} (as {})", text::path(&home), text::path(&place)));
-            if keep::is_free(&self.repo.root, &home) {
+            let said = format!("{} (as {})", text::path(&home), text::path(&place));
+            let in_place = fs::symlink_metadata(root.join(OsStr::from_bytes(&home)));
+            if is_beneath(root, &home) && in_place.is_ok_and(|meta| meta.is_symlink()) {
+                quarantine.take(root, &home)?;
+            }
+            if keep::is_free(root, &home) {
                 self.move_home(&place, &home)?;
+                back.push(said);
             } else {
-                quarantine.take(&self.repo.root, &place)?;
+                quarantine.take(root, &place)?;
+                aside.push(said);
             }
             left.moved.push(place);
         }
-        if !said.is_empty() {
-            let said = some_of(&said);
-            left.notes.push(format!("was moved, and put back: {said}"));
+        for (what, said) in [
+            ("was moved, and put back", &back),
+            ("was moved, and something else stands in its place", &aside),
+        ] {
+            if !said.is_empty() {
+                left.notes.push(format!("{what}: {}", some_of(said)));
+            }
+        }
+        if !(back.is_empty() && aside.is_empty()) {
             left.notes.extend(quarantine.notes());
             left.status = self.state()?;
         }
