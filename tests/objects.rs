@@ -359,6 +359,14 @@ fn a_linked_working_tree_keeps_its_commits_and_what_is_staged_there() {
             "cd .git/worktrees/linked; rm -rf HEAD index logs; cd ../../..",
         ),
         ("the index damaged", ": >.git/worktrees/linked/index"),
+        (
+            "led nowhere",
+            "echo /nowhere/.git >.git/worktrees/linked/gitdir",
+        ),
+        (
+            "led to no repository",
+            "echo ../nowhere >.git/worktrees/linked/commondir",
+        ),
     ] {
         let repo = repository();
         sh(
@@ -367,7 +375,7 @@ fn a_linked_working_tree_keeps_its_commits_and_what_is_staged_there() {
              echo detached >d; git add d; git commit -qm detached; echo staged >s; git add s",
         );
         let seen =
-            "cd \"$OUT/linked\"; git log --format=%H; git status --short; git show :s; git reflog";
+            "git worktree prune --expire=now; cd \"$OUT/linked\"; git log --format=%H; git status --short; git show :s; git reflog";
         let before = sh(&repo, seen);
         let run = repo.cycle(&format!(
             "{script}; git reflog expire --expire=now --all; git gc -q --prune=now; {DONE}"

@@ -1,8 +1,10 @@
 //! The private parts of linked working trees, and git directories of submodules. What was lost is there again; what
 //! somebody changed there meanwhile stays, for people work in them while an agent works elsewhere.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,10 @@ use crate::error::{Error, Result};
 
 /// What a linked working tree's part cannot do without.
 const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
+/// What of that leads elsewhere: to the git directory that all share, and to the `.git` of the working tree.
+const WAYS: [&str; 2] = ["commondir", "gitdir"];
+/// The most bytes of such a way: the longest path that there is, and the end of a line.
+const LONGEST_WAY: u64 = 4097;
 /// The most bytes of an index.
 const LIMIT: u64 = 1 << 30;
 
@@ -44,6 +50,12 @@ pub fn give_back(place: &MirroredDir, quarantine: &mut Quarantine) -> Result<boo
             Path::new("index"),
             Path::new(&place.shown(Path::new("index"))),
         )?;
+    }
+    for name in WAYS {
+        if leads_nowhere(place, name) {
+            let shown = place.shown(Path::new(name));
+            quarantine.take_from(&place.live, Path::new(name), Path::new(&shown))?;
+        }
     }
     for name in NEEDED {
         is_lent |= lend_one(place, Path::new(name)).map_err(failed)?;
@@ -88,6 +100,21 @@ fn is_broken(index: &Path) -> bool {
         Ok(_) => true,
         Err(_) => false,
     }
+}
+
+/// Says whether such a way leads to what is not there, though it was copied as one that leads to what is: git would prune the working
+/// tree. One that somebody moved meanwhile is where its new way leads.
+fn leads_nowhere(place: &MirroredDir, name: &str) -> bool {
+    let way = |folder: &Path| {
+        let text = files::read_bounded(&folder.join(name), LONGEST_WAY).ok()??;
+        let end = text.trim_ascii_end().to_vec();
+        // Where it lies counts, not where its copy does.
+        Some(place.live.join(OsString::from_vec(end)))
+    };
+    let is_there = |way: Option<PathBuf>| way.is_some_and(|way| fs::symlink_metadata(way).is_ok());
+    fs::symlink_metadata(place.live.join(name)).is_ok()
+        && !is_there(way(&place.live))
+        && is_there(way(&place.copy))
 }
 
 fn lend_one(place: &MirroredDir, path: &Path) -> IoResult<bool> {
