@@ -374,8 +374,7 @@ fn a_linked_working_tree_keeps_its_commits_and_what_is_staged_there() {
             "set -e; git worktree add -q --detach \"$OUT/linked\"; cd \"$OUT/linked\"
              echo detached >d; git add d; git commit -qm detached; echo staged >s; git add s",
         );
-        let seen =
-            "git worktree prune --expire=now; cd \"$OUT/linked\"; git log --format=%H; git status --short; git show :s; git reflog";
+        let seen = "git worktree prune --expire=now; cd \"$OUT/linked\"; git log --format=%H; git status --short; git show :s; git reflog";
         let before = sh(&repo, seen);
         let run = repo.cycle(&format!(
             "{script}; git reflog expire --expire=now --all; git gc -q --prune=now; {DONE}"

@@ -16,10 +16,14 @@ use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
 
 /// The most lines that are drawn, however tall the screen is: whoever watches looks for what has changed.
 const MOST_LINES: usize = 12;
+/// What stands between words that each say one thing.
+const BETWEEN: &str = " · ";
 /// The widest bar, in characters; of few checks each is one.
 const BAR: usize = 20;
 /// The narrowest bar that is drawn where there is little room.
 const LEAST_BAR: usize = 3;
+/// How much of an agent's name is shown at least, in characters.
+const LEAST_NAME: usize = 16;
 /// The purpose that says no more than that goals are measured.
 const ITSELF: &str = "measure";
 
@@ -297,24 +301,30 @@ impl Board {
         });
         let of_search = self.search.as_ref().map(|search| search.heading());
         let heading = heading.or(of_search);
-        let footing = vec![Cell(FAINT, self.footing(now))];
         let heading = Vec::from_iter(heading);
         // Apart from what is said for good above it.
         let rule = (most >= ROOMY).then(|| vec![Cell(FAINT, "─".repeat(RULE))]);
-        let room = most.saturating_sub(usize::from(rule.is_some()) + heading.len() + 1);
+        let footing_lines = 1 + usize::from(rule.is_some());
+        let footing = packed(
+            &self.footing(now),
+            size.columns.saturating_sub(1),
+            footing_lines,
+        );
+        let footing = footing.into_iter().map(|line| vec![Cell(FAINT, line)]);
+        let room = most.saturating_sub(usize::from(rule.is_some()) + heading.len() + footing.len());
         let doing = match &self.search {
             Some(search) => search.lines(now, room),
             None => self.doing.lines(now, room, size.columns),
         };
         let all = rule.into_iter().chain(heading);
-        let all = all.chain(doing).chain([footing]);
+        let all = all.chain(doing).chain(footing);
         all.take(most)
             .map(|line| fitted(&line, size.columns.saturating_sub(1)))
             .collect()
     }
 
-    /// Returns how long the session has taken, and what of its limits is used.
-    fn footing(&self, now: Instant) -> String {
+    /// Returns how long the session has taken, and what of its limits is used, in words of which each says one thing.
+    fn footing(&self, now: Instant) -> Vec<String> {
         let took = clock(now.duration_since(self.began));
         let mut words = vec![match self.limits.max_time {
             Some(limit) => format!("{took} of {}", clock(limit)),
@@ -331,7 +341,7 @@ impl Board {
         }
         if let Some(search) = &self.search {
             words.extend(search.used());
-            return format!("  {}", words.join(" · "));
+            return words;
         }
         let mut spent = self.spent;
         if let Doing::Agent(agent) = &self.doing
@@ -356,7 +366,7 @@ impl Board {
                 false => format!("tokens unknown, limit {limit}"),
             });
         }
-        format!("  {}", words.join(" · "))
+        words
     }
 }
 
@@ -372,7 +382,7 @@ impl Doing {
                     since(*then)
                 ))]]
             }
-            Doing::Agent(agent) => agent.lines(now),
+            Doing::Agent(agent) => agent.lines(now, columns),
             Doing::Waiting { until, reason } => {
                 let left = clock(until.saturating_duration_since(now));
                 vec![vec![Cell::plain(format!(
@@ -443,13 +453,13 @@ impl Checks {
 }
 
 impl AtWork {
-    fn lines(&self, now: Instant) -> Vec<Vec<Cell>> {
+    /// However long its name is, what it has used stands beside it.
+    fn lines(&self, now: Instant, columns: usize) -> Vec<Vec<Cell>> {
         let who = match self.name == UNDO {
             true => self.name.clone(),
             false => format!("agent {}", self.name),
         };
-        let took = clock(now.duration_since(self.since));
-        let mut words = vec![format!("  {who} · {took}")];
+        let mut words = vec![clock(now.duration_since(self.since))];
         if self.turns > 0 {
             let turns = usize::try_from(self.turns).unwrap_or(usize::MAX);
             words.push(count(turns, "turn"));
@@ -460,12 +470,35 @@ impl AtWork {
         if self.usage.tokens.is_some() || self.usage.cost_usd.is_some() {
             words.push(self.usage.words());
         }
-        let mut lines = vec![vec![Cell::plain(words.join(" · "))]];
+        let room = columns.saturating_sub(1);
+        let figures: usize = words.iter().map(|word| width(word) + width(BETWEEN)).sum();
+        let least = width(&who).min(LEAST_NAME);
+        let name = room.saturating_sub(figures + 2).max(least);
+        words.insert(0, fitted(&[Cell::plain(who)], name));
+        let lines = packed(&words, room, 1).into_iter();
+        let mut lines: Vec<_> = lines.map(|line| vec![Cell::plain(line)]).collect();
         if let Some(last) = &self.last {
             lines.push(vec![Cell(FAINT, format!("    {last}"))]);
         }
         lines
     }
+}
+
+/// Returns words side by side in at most so many lines; those that do not fit are left out. Only one for itself may be longer.
+fn packed(words: &[String], columns: usize, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        let is_last = lines.len() == most;
+        match lines.last_mut() {
+            Some(line) if width(line) + width(BETWEEN) + width(word) <= columns => {
+                line.push_str(BETWEEN);
+                line.push_str(word);
+            }
+            Some(_) if is_last => break,
+            Some(_) | None => lines.push(format!("  {word}")),
+        }
+    }
+    lines
 }
 
 /// Returns a bar of which as much is filled as is done.

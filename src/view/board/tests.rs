@@ -168,6 +168,44 @@ fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
 }
 
 #[test]
+fn however_long_the_name_of_an_agent_is_its_figures_and_the_limits_are_seen_whole() {
+    let mut events = samples::events();
+    let at = events
+        .iter()
+        .position(|event| matches!(event, Event::AgentActivity { .. }));
+    events.truncate(at.unwrap() + 1);
+    for event in &mut events {
+        if let Event::AgentStarted { name, .. } = event {
+            *name =
+                "sh /home/me/scripts/agent.sh --model some-long-model-name --flag yes".to_owned();
+        }
+    }
+    let (board, now) = after(&events);
+    let lines = |columns: usize| {
+        let size = Size { lines: 24, columns };
+        bare(&board.lines(now + Duration::from_secs(65), size))
+    };
+    assert_eq!(
+        lines(80)[2..],
+        [
+            "  agent sh /home/m… · 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
+            "    Edit src/lib.rs",
+            "  1m 17s of 2h 00m · cycle 1 of 5 · cost unknown, limit $2.50",
+            "  45,120 of 500,000 tokens",
+        ]
+    );
+    assert_eq!(
+        lines(40)[2..],
+        [
+            "  agent sh /home/… · 1m 06s · 12 turns",
+            "    Edit src/lib.rs",
+            "  1m 17s of 2h 00m · cycle 1 of 5",
+            "  cost unknown, limit $2.50",
+        ]
+    );
+}
+
+#[test]
 fn a_heading_that_a_note_stands_below_is_not_drawn_again() {
     let note = || Event::Note {
         message: "Ctrl-C again ends it at once".to_owned(),
