@@ -1003,12 +1003,26 @@ fn an_agent_that_cannot_run_is_told_before_anything_is_written() {
     "#);
     assert_snapshot!(repo.error(4, &["--agent=./agent.sh"]), @r#"
     error: the agent cannot run: `./agent.sh` is missing or not executable
-    hint: the agent is `./agent.sh`; install it, or name another with --agent
+    hint: the agent is `./agent.sh`; make it one that can be run: `chmod +x ./agent.sh`
     "#);
     assert_snapshot!(repo.error(4, &["--agent=/"]), @r#"
     error: the agent cannot run: `/` is missing or not executable
     hint: the agent is `/`; install it, or name another with --agent
     "#);
+    for (agent, words) in [
+        (
+            "sh nope.sh --fast",
+            "error: the agent cannot run: there is no nope.sh\n",
+        ),
+        ("if", "the shell cannot read its command line\nhint: sh: "),
+        (
+            "echo 'a",
+            "the shell cannot read its command line\nhint: sh: ",
+        ),
+    ] {
+        let error = repo.error(4, &["--agent", agent]);
+        assert!(error.contains(words), "{agent}: {error}");
+    }
     assert_eq!((repo.head(), repo.status()), (head, status));
     assert!(!repo.has(".agents"));
 }

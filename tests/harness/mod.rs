@@ -311,9 +311,13 @@ impl TestRepo {
         fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The command line of the scripted agent.
+    /// The command line of the scripted agent; one that has nothing to do fails when it is called.
     pub fn agent(&self) -> String {
-        format!("sh {}", self.outside().join("agent").display())
+        let script = self.outside().join("agent");
+        if !script.exists() {
+            self.agent_does(&[]);
+        }
+        format!("sh {}", script.display())
     }
 
     /// How often the agent was called; the script may be about to write it down.

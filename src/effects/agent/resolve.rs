@@ -4,10 +4,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{Agent, Way};
+use crate::effects::program;
 use crate::error::{Error, Kind, Result};
 use crate::model::agent::{Arg, Entry, Preset, Presets};
 use crate::model::goals::{self, AgentCommand, AgentSpec};
-use crate::model::mask;
+use crate::model::{mask, text};
 
 impl Agent {
     /// Finds the program of an agent, or the first installed one if none is named. One that is missing or not executable is an
@@ -120,11 +121,22 @@ impl Agent {
     }
 
     fn line(line: &str, root: &Path) -> Result<Agent> {
-        if let Some(word) = program_of(line)
-            && !is_runnable(&word, root)
+        let program = program_of(line);
+        let is_program = program.as_ref().is_some_and(|word| is_runnable(word, root));
+        if let Some(word) = program.filter(|_| !is_program)
             && !is_known_to_the_shell(&word)
         {
-            return Err(missing(&word, line));
+            return Err(missing(&word, line, root));
+        }
+        if let Some(script) = script_of(line).filter(|script| !root.join(script).exists()) {
+            let error = format!("the agent cannot run: there is no {script}");
+            let hint = format!("the agent is `{line}`, called in {}", root.display());
+            return Err(Error::new(Kind::Agent, error).hint(hint));
+        }
+        let is_plain = is_program && line.split_whitespace().all(|word| is_plain(&word));
+        if !is_plain && let Some(problem) = program::shell_problem(line) {
+            let error = "the agent cannot run: the shell cannot read its command line";
+            return Err(Error::new(Kind::Agent, error).hint(format!("{problem}: {line}")));
         }
         Ok(Agent {
             name: mask::secrets(line),
@@ -139,7 +151,7 @@ impl Agent {
             return Err(Error::usage("the agent's command is empty"));
         };
         if !is_runnable(program, root) {
-            return Err(missing(program, &name));
+            return Err(missing(program, &name, root));
         }
         let preset = Preset {
             args: args.iter().cloned().map(Arg::Word).collect(),
@@ -174,11 +186,27 @@ fn program_of(line: &str) -> Option<String> {
         word.split_once('=')
             .is_some_and(|(name, _)| !name.contains('/'))
     };
-    let is_plain =
-        |word: &&str| !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
     // What an assignment runs may be written in several words.
     let mut plain = line.split_whitespace().take_while(is_plain);
     plain.find(|word| !is_assignment(word)).map(str::to_owned)
+}
+
+/// Says whether the shell takes a word as it is.
+fn is_plain(word: &&str) -> bool {
+    !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter))
+}
+
+/// Returns the file that a command line hands to an interpreter as its script, where that can be told without a shell.
+fn script_of(line: &str) -> Option<&str> {
+    const INTERPRETERS: [&str; 8] = [
+        "bash", "node", "perl", "python", "python3", "ruby", "sh", "zsh",
+    ];
+    let mut words = line.split_whitespace().take_while(is_plain);
+    let is_interpreter = words
+        .next()
+        .is_some_and(|word| INTERPRETERS.contains(&word));
+    let script = words.next().filter(|_| is_interpreter)?;
+    (!script.starts_with('-') && script.contains(['/', '.'])).then_some(script)
 }
 
 /// Says whether a command line cannot be the name of a preset.
@@ -208,19 +236,40 @@ fn is_known_to_the_shell(word: &str) -> bool {
     !word.contains('/') && asked.is_ok_and(|status| status.success())
 }
 
-fn missing(program: &str, line: &str) -> Error {
+fn missing(program: &str, line: &str, root: &Path) -> Error {
+    let is_there = program.contains('/') && root.join(program).is_file();
+    let way_out = match is_there {
+        true => format!(
+            "make it one that can be run: `chmod +x {}`",
+            text::shell_word(program)
+        ),
+        false => "install it, or name another with --agent".to_owned(),
+    };
     Error::new(
         Kind::Agent,
         format!("the agent cannot run: `{program}` is missing or not executable"),
     )
-    .hint(format!(
-        "the agent is `{line}`; install it, or name another with --agent"
-    ))
+    .hint(format!("the agent is `{line}`; {way_out}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_script_of_a_line_is_told_where_an_interpreter_is_handed_one() {
+        assert_eq!(script_of("sh agent.sh --fast"), Some("agent.sh"));
+        assert_eq!(script_of("python3 tools/agent"), Some("tools/agent"));
+        for line in [
+            "sh -c true",
+            "sh $AGENT",
+            "node agent",
+            "my-agent a.sh",
+            "A=1 sh a.sh",
+        ] {
+            assert_eq!(script_of(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn the_program_of_a_line_is_told_where_no_shell_is_needed_for_it() {
