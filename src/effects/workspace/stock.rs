@@ -108,6 +108,7 @@ impl Workspace<'_> {
         change
             .unheld
             .extend(self.replaced(start, &left.submodules)?);
+        change.unheld.append(&mut left.unheld);
         let conflicts = unmerged.iter();
         let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
         change.unheld.extend(conflicts);

@@ -20,6 +20,8 @@ pub struct Left {
     pub nested: Vec<Vec<u8>>,
     /// What checks run and the agent made: it was taken away.
     pub unbuilt: Vec<String>,
+    /// What no commit can hold, and was put away, in words.
+    pub unheld: Vec<String>,
     /// What was done to protected files that git does not track, in words.
     pub goalposts: Vec<String>,
     /// Where files and folders of the user's stood that were moved, and are back.
@@ -112,8 +114,9 @@ impl Workspace<'_> {
             )
         }));
         let stashed = self.stash_in_submodules(start, &left.status)?;
-        if !stashed.is_empty() {
-            left.notes.extend(stashed);
+        if !stashed.notes.is_empty() || !stashed.unheld.is_empty() {
+            left.notes.extend(stashed.notes);
+            left.unheld.extend(stashed.unheld);
             left.status = self.state()?;
         }
         Ok(())

@@ -4,11 +4,13 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::effects::files::is_within;
+use crate::effects::files::{is_beneath, is_within};
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::guard::modules::{Ground, submodules};
+use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::attributes::are_refused;
 use crate::effects::workspace::status::{self, Status};
+use crate::effects::workspace::undo::put_back::Changed;
 use crate::effects::workspace::{Start, Workspace, ended};
 use crate::error::Result;
 use crate::model::exact;
@@ -43,6 +45,15 @@ impl Home {
     pub fn whole(&self, path: &[u8]) -> Vec<u8> {
         [&self.folder, path].concat()
     }
+}
+
+/// What an agent left uncommitted inside submodules, and is put away.
+#[derive(Default)]
+pub struct PutAway {
+    /// For the record.
+    pub notes: Vec<String>,
+    /// What git could not keep of it, in words.
+    pub unheld: Vec<String>,
 }
 
 impl Workspace<'_> {
@@ -165,14 +176,13 @@ impl Workspace<'_> {
     }
 
     /// Puts away what the agent changed inside a submodule without a commit there: no commit of this repository can hold it,
-    /// so it may neither be measured nor stay.
-    pub fn stash_in_submodules(&self, start: &Start, status: &Status) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        let mut known: Vec<_> = self.repo.modules.known().into_keys().collect();
+    /// so it may neither be measured nor stay. What git cannot put on the stash goes to the quarantine, and the change with it.
+    pub fn stash_in_submodules(&self, start: &Start, status: &Status) -> Result<PutAway> {
+        let mut away = PutAway::default();
+        let all: Vec<String> = self.repo.modules.known().into_keys().collect();
         // The inner ones first: what they leave may be a change of the outer one's.
-        known.reverse();
-        for name in known {
-            let path = exact::encode(&name);
+        for name in all.iter().rev() {
+            let path = exact::encode(name);
             let mut unstaged = status.unstaged.iter();
             let is_changed = unstaged.any(|changed| is_within(&path, changed));
             let is_added =
@@ -182,47 +192,103 @@ impl Workspace<'_> {
                 continue;
             };
             self.unstage_users(start, &path, &git, "HEAD")?;
-            let Some(mut found) = may_refuse(status::read_inside(&git, false))? else {
+            let home = Home {
+                git,
+                folder: joined(&path, b""),
+            };
+            let Some(found) = self.uncommitted(start, &home)? else {
                 continue;
             };
-            // The user's own files stay where they are.
-            found.untracked.retain(|below| {
-                !below.ends_with(b"/") && !start.kept.was_there(&joined(&path, below))
-            });
-            if found.dirty.is_empty() && found.untracked.is_empty() {
-                continue;
-            }
             let shown = String::from_utf8_lossy(&path);
-            let within = submodules(&git.run(&["ls-files", "--stage", "-z"])?);
-            let is_closed = |below: &Vec<u8>| {
-                let path = joined(&path, below);
-                let dot_git = self.repo.root.join(OsStr::from_bytes(&path)).join(".git");
-                dot_git.exists() && self.inside(&path).is_none()
-            };
-            if within.iter().any(is_closed) {
-                notes.push(format!(
-                    "uncommitted changes inside {shown} stay: there is a repository in it that the agent made or changed"
-                ));
-                continue;
+            if self.stash(start, &home, &found)? {
+                let note = format!("uncommitted changes inside {shown} are in its stash");
+                away.notes.push(note);
             }
-            if !found.untracked.is_empty() {
-                // What git cannot add stays, and is named with the rest below.
-                let _ = git.run_with(&ADD, &ended(&found.untracked));
+            if let Some(left) = self.uncommitted(start, &home)? {
+                // Which commit a submodule within is on, `replaced` judges.
+                let dirty = left.dirty.iter().map(|below| home.whole(below));
+                let mut changed = dirty.filter(|one| !all.contains(&exact::decode(one)));
+                if left.untracked.is_empty() && changed.next().is_none() {
+                    continue;
+                }
+                let unheld = format!("changes inside {shown} that git cannot stash");
+                away.unheld.push(unheld);
+                away.notes.extend(self.quarantine_in(start, &home, &left)?);
             }
-            let words = format!("evolve: cycle {}, what the agent left", start.cycle);
-            let stash = [
-                "-c",
-                "user.name=evolve",
-                "-c",
-                "user.email=evolve@localhost",
-            ];
-            let push = ["stash", "push", "--message", &words];
-            notes.push(match git.run(&[&stash[..], &push].concat()) {
-                Ok(_) => format!("uncommitted changes inside {shown} are in its stash"),
-                Err(cause) => format!("uncommitted changes inside {shown} stay: {cause}"),
-            });
         }
-        Ok(notes)
+        Ok(away)
+    }
+
+    /// Returns what is uncommitted in a submodule and not the user's; none if nothing is.
+    fn uncommitted(&self, start: &Start, home: &Home) -> Result<Option<Status>> {
+        let Some(mut found) = may_refuse(status::read_inside(&home.git, false))? else {
+            return Ok(None);
+        };
+        found
+            .untracked
+            .retain(|below| !below.ends_with(b"/") && !start.kept.was_there(&home.whole(below)));
+        let is_any = !found.dirty.is_empty() || !found.untracked.is_empty();
+        Ok(is_any.then_some(found))
+    }
+
+    /// Has git put what is uncommitted in a submodule on the stash there; says whether anything is there then. Git would look into a
+    /// repository in it that the agent made or changed: where there is one, nothing is done.
+    fn stash(&self, start: &Start, home: &Home, found: &Status) -> Result<bool> {
+        let git = &home.git;
+        let within = submodules(&git.run(&["ls-files", "--stage", "-z"])?);
+        let is_closed = |below: &Vec<u8>| {
+            let path = home.whole(below);
+            let dot_git = self.repo.root.join(OsStr::from_bytes(&path)).join(".git");
+            dot_git.exists() && self.inside(&path).is_none()
+        };
+        if within.iter().any(is_closed) {
+            return Ok(false);
+        }
+        if !found.untracked.is_empty() {
+            // What git cannot add stays, and is seen afterwards.
+            may_refuse(git.run_with(&ADD, &ended(&found.untracked)))?;
+        }
+        let words = format!("evolve: cycle {}, what the agent left", start.cycle);
+        let by = [
+            "-c",
+            "user.name=evolve",
+            "-c",
+            "user.email=evolve@localhost",
+        ];
+        let push = ["stash", "push", "--message", &words];
+        let newest = || may_refuse(git.run(&["rev-parse", "--verify", "--quiet", "refs/stash"]));
+        let before = newest()?;
+        may_refuse(git.run(&[&by[..], &push].concat()))?;
+        Ok(newest()? != before)
+    }
+
+    /// Moves what is uncommitted in a submodule to the quarantine, and makes index and files what its HEAD has; says what was moved.
+    fn quarantine_in(&self, start: &Start, home: &Home, left: &Status) -> Result<Vec<String>> {
+        let root = &self.repo.root;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        // Where HEAD is on no commit, the undo makes it what it was at the start.
+        let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        if may_refuse(home.git.run(&head))?.is_none() {
+            return Ok(Vec::new());
+        }
+        let changed = Changed {
+            git: &home.git,
+            folder: &home.folder,
+            paths: &left.dirty,
+        };
+        may_refuse(self.put_back_changed(&changed, &mut quarantine))?;
+        // It ends a merge of which nothing is left, as the stash does.
+        may_refuse(home.git.run(&["reset", "--quiet"]))?;
+        // Also what was only staged before.
+        let untracked = self.uncommitted(start, home)?.map(|it| it.untracked);
+        for below in untracked.unwrap_or_default() {
+            let file = home.whole(&below);
+            if is_beneath(root, &file) {
+                quarantine.take(root, &file)?;
+                self.remove_empty_folders(&file);
+            }
+        }
+        Ok(quarantine.notes().collect())
     }
 }
 
