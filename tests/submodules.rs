@@ -4,6 +4,7 @@
 use crate::harness::{EVOLVE_PID, TestRepo, output};
 
 mod fooled;
+mod landed;
 mod unstashed;
 
 /// A repository whose goal `a` fails and `b` passes, with two submodules: `sm`, on a branch of its own and with a submodule

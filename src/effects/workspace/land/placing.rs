@@ -53,6 +53,8 @@ pub struct Placing<'a> {
     from: &'a str,
     /// What of the content changes, without submodules.
     content: Vec<Difference>,
+    /// What of the submodules changes, where the index has what the change begins with: their entries follow, and no more.
+    modules: Vec<Difference>,
     /// The folder of all that follows.
     folder: PathBuf,
     /// The ids that a file may have as it is and be nobody's own.
@@ -128,17 +130,20 @@ impl<'a> Placing<'a> {
     pub fn begin(
         workspace: &'a Workspace<'a>,
         landing: &'a Landing,
-        mut content: Vec<Difference>,
+        content: Vec<Difference>,
         quarantine: &mut Quarantine,
     ) -> Result<std::result::Result<Placing<'a>, Hindrance>> {
         let is_module = |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| !it.is_file());
-        content.retain(|one| !is_module(&one.old) && !is_module(&one.new));
+        let (modules, content): (Vec<_>, Vec<_>) = content
+            .into_iter()
+            .partition(|one| is_module(&one.old) || is_module(&one.new));
         let repo = workspace.repo;
         rescue(repo, &content, quarantine)?;
         let mut placing = Placing {
             workspace,
             from: &landing.from,
             content,
+            modules,
             folder: repo.git_dir().join(FOLDER),
             known: HashMap::new(),
             index: None,
@@ -163,9 +168,15 @@ impl<'a> Placing<'a> {
                 other.iter().map(text::path).collect(),
             )));
         }
+        let other = staged_otherwise(&repo.git, &placing.all())?;
+        placing.modules.retain(|one| !other.contains(&one.path));
         placing.set_versions(index.git(), |_| true, |one| one.new.as_ref())?;
         placing.index = Some(index);
         Ok(Ok(placing))
+    }
+
+    fn all(&self) -> Vec<Difference> {
+        [&self.content[..], &self.modules].concat()
     }
 
     fn in_folder(&self, name: &str, path: &[u8]) -> PathBuf {
@@ -220,7 +231,7 @@ impl<'a> Placing<'a> {
     ) -> Result<()> {
         let mut entries: BTreeMap<&[u8], Option<&Entry>> = BTreeMap::new();
         // What is of another kind now is there twice.
-        for one in &self.content {
+        for one in self.content.iter().chain(&self.modules) {
             let entry = entries.entry(&one.path).or_default();
             *entry = entry.or(version(one));
         }
@@ -283,7 +294,7 @@ impl<'a> Placing<'a> {
         if let Some(index) = self.index.take() {
             // Where somebody removed the lock, what they staged is theirs.
             let make_anew = |index: &LockedIndex| {
-                let other = staged_otherwise(index.git(), &self.content)?;
+                let other = staged_otherwise(index.git(), &self.all())?;
                 let is_ours = |path: &[u8]| !other.iter().any(|theirs| is_within(theirs, path));
                 self.set_versions(index.git(), is_ours, |one| one.new.as_ref())
             };
@@ -311,6 +322,11 @@ impl<'a> Placing<'a> {
                 Ok(true) => {}
                 Ok(false) => theirs.push(one.path.clone()),
                 Err(error) => drop(failure.get_or_insert(error)),
+            }
+        }
+        for one in self.modules.iter().filter(|one| one.new.is_some()) {
+            if let Err(error) = self.make_room(&one.path) {
+                failure.get_or_insert(error);
             }
         }
         if let Some(index) = self.index.take() {
@@ -405,6 +421,20 @@ impl<'a> Placing<'a> {
             }
         }
         Ok(Moved::Kept)
+    }
+
+    /// Makes the empty folder that a submodule has before it is set up, where nothing stands.
+    fn make_room(&self, path: &[u8]) -> Result<()> {
+        let folder = self.target(path);
+        if fs::symlink_metadata(&folder).is_ok() || !self.make_way(path)? {
+            return Ok(());
+        }
+        match fs::create_dir(&folder) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                Err(Error::io("create", &folder, cause))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes the folders above a path; says whether nothing else stands in their places.
