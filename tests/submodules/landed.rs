@@ -1,4 +1,4 @@
-//! A change of submodules that was kept in a copy: the user's index follows.
+//! A change of submodules that was kept in a copy: the user's index follows. In place a move is not followed.
 
 use super::{set_up, sh};
 use crate::harness::TestRepo;
@@ -46,4 +46,20 @@ fn the_users_next_commit_takes_back_nothing_of_a_kept_change_of_submodules() {
         let changed = repo.git(&["show", "--name-only", "--format=", "HEAD"]);
         assert_eq!(changed, "mine", "{what}");
     }
+}
+
+#[test]
+fn a_submodule_that_is_moved_where_it_is_set_up_is_back_and_git_works_as_before() {
+    let repo = repository();
+    let run = repo.cycle("git mv lib elsewhere; touch good; git add good; git commit -qm x");
+    let record = repo.newest();
+    assert_eq!(record["result"], "regressed", "{}", run.expect(0).stdout);
+    let said = "the move of a submodule, which evolve cannot follow: lib → elsewhere";
+    assert!(record["reason"].as_str().unwrap().ends_with(said));
+    let seen = sh(
+        &repo,
+        "git status --short; git -C lib status --short; ls lib; test ! -e elsewhere",
+    );
+    assert_eq!(seen, "x\n");
+    repo.cycle("true").expect(0);
 }

@@ -109,6 +109,7 @@ impl Workspace<'_> {
             .unheld
             .extend(self.replaced(start, &left.submodules)?);
         change.unheld.append(&mut left.unheld);
+        change.unheld.extend(self.moved_modules(start, &tip)?);
         let conflicts = unmerged.iter();
         let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
         change.unheld.extend(conflicts);

@@ -1,7 +1,7 @@
 //! Repositories that a change made part of the tree: a commit of this one holds only which commit they are on. What they
 //! hold counts where somebody else can get it, and the files that were tracked here may not go into one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -79,6 +79,53 @@ impl Workspace<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Says which submodules that are set up here a change moves: their git directories, which are put back, name the old folders, so
+    /// that git could not go into them any more. A slot is left behind.
+    pub(in crate::effects::workspace) fn moved_modules(
+        &self,
+        start: &Start,
+        tip: &str,
+    ) -> Result<Vec<String>> {
+        if self.repo.is_slot || start.guarded.modules().is_empty() {
+            return Ok(Vec::new());
+        }
+        let before = self.module_paths(&start.commit)?;
+        let tree = self.repo.tree_of(tip)?;
+        let mut moved = Vec::new();
+        for (name, to) in self.module_paths(tip)? {
+            let Some(from) = before.get(&name).filter(|from| **from != to) else {
+                continue;
+            };
+            let is_set_up = start.guarded.modules().contains_key(&exact::decode(from));
+            if is_set_up && self.repo.id_at(&tree, &to)?.is_some() {
+                let [from, to] = [from, &to].map(|path| exact::shown(&exact::decode(path)));
+                moved.push(format!(
+                    "the move of a submodule, which evolve cannot follow: {from} → {to}"
+                ));
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Returns the paths of submodules by their names in the `.gitmodules` of a commit.
+    fn module_paths(&self, commit: &str) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+        let blob = format!("--blob={commit}:{GITMODULES}");
+        let arguments = [
+            "config",
+            "-z",
+            &blob,
+            "--get-regexp",
+            r"^submodule\..*\.path$",
+        ];
+        let listed = may_refuse(self.repo.git.run(&arguments))?.unwrap_or_default();
+        let settings = listed.split(|byte| *byte == 0);
+        let path = |setting: &[u8]| {
+            let end = setting.iter().position(|byte| *byte == b'\n')?;
+            Some((setting[..end].to_vec(), setting[end + 1..].to_vec()))
+        };
+        Ok(settings.filter_map(path).collect())
     }
 
     /// Returns the paths that `.gitmodules` names a url for in a commit.
