@@ -361,7 +361,9 @@ pub fn idle(
         reason.push_str(&format!("; not measured: {}", skipped.join(", ")));
     }
     let missing = match before.goals.iter().any(Measurement::cannot_run) {
-        true => " (`evolve doctor` says what is missing)",
+        true => {
+            " (`evolve measure` shows what each check says, `evolve doctor` which programs are missing)"
+        }
         false => "",
     };
     let streak = progress.ledger.history.idle_streak(&start.content);

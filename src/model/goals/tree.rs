@@ -234,8 +234,47 @@ impl Builder {
             return Complaint::new(place, "this alias (*) names no anchor (&) that stands above it")
                 .hint("write & and its name before the value that it repeats, or put text that begins with * in quotes");
         }
+        if info.contains("expect ':'")
+            && let Some(complaint) = no_key(text, place)
+        {
+            return complaint;
+        }
         Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
     }
+}
+
+/// Complains about the line that was read as a key, where the parser looks for a colon behind it: the last one above `place` that
+/// says anything. None where that has one.
+fn no_key(text: &str, place: Place) -> Option<Complaint> {
+    const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
+    let lines = text.lines().enumerate().take(place.line - 1);
+    let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let (number, line) = lines.filter(|(_, line)| says(line)).last()?;
+    let start = line.len() - line.trim_start_matches(['-', ' ']).len();
+    let said = line[start..].trim_end();
+    let place = Place {
+        length: said.chars().count(),
+        ..Place::new(number + 1, start + 1)
+    };
+    if CONFLICT.iter().any(|mark| said.starts_with(mark)) {
+        let complaint = Complaint::new(place, "a merge conflict is left over here");
+        return Some(complaint.hint("keep one side, and remove the lines that mark it"));
+    }
+    if said.contains(": ") || said.ends_with(':') {
+        return None;
+    }
+    let key: String = said
+        .chars()
+        .take_while(|c| !c.is_whitespace() && *c != ':')
+        .collect();
+    let value = said[key.len()..].trim_start_matches(':').trim_start();
+    let complaint = Complaint::new(
+        place,
+        "not valid YAML: a key needs a colon and a blank behind it",
+    );
+    Some(complaint.hint(format!(
+        "as in `{key}: {value}`; or is it part of the text above, then indent it further"
+    )))
 }
 
 /// Returns what to do about a syntax error, by the parser's words for it.
@@ -243,7 +282,10 @@ fn remedy(info: &str) -> &'static str {
     let in_quotes = "put the text in quotes, or after | on lines of its own";
     let remedies = [
         ("mapping values are not allowed", in_quotes),
-        ("expected ',' or", in_quotes),
+        (
+            "expected ',' or",
+            "close the [ or { that is open here, or put text that begins with one in quotes",
+        ),
         ("unexpected character", in_quotes),
         ("block sequence entries", in_quotes),
         ("end of stream", "close what is opened here"),

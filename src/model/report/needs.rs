@@ -154,7 +154,7 @@ fn stuck<'a>(
 
 /// Returns the goals of which nobody knows whether they hold, because their checks could not run.
 fn unmeasured<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> + 'a {
-    const WAY_ON: &str = "install what its check runs, or put the folder that has it on the PATH: `evolve doctor` says more";
+    const WAY_ON: &str = "install what its check runs, put the folder that has it on the PATH, or make its file one that can be run: `evolve measure` shows what the check says";
     let measured = material.newest.iter().flat_map(|newest| &newest.goals);
     let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
     let measured = measured.filter(move |goal| goal.cannot_run() && is_goal(&goal.id));

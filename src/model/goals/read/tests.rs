@@ -820,6 +820,26 @@ fn broken_yaml_is_refused_with_its_place() {
             "2:13 not valid YAML: mapping values are not allowed in this context | put the text in quotes, or after | on lines of its own",
         ),
         (
+            "goals:\n  - id: a\n    check: b\n    weight 3\n",
+            "4:5 not valid YAML: a key needs a colon and a blank behind it | as in `weight: 3`; or is it part of the text above, then indent it further",
+        ),
+        (
+            "goals:\n  - id: a\n    weight:3\n    # a comment\n\n    check: b\n",
+            "3:5 not valid YAML: a key needs a colon and a blank behind it | as in `weight: 3`; or is it part of the text above, then indent it further",
+        ),
+        (
+            "version: 1\nmission x\ngoals: []\n",
+            "2:1 not valid YAML: a key needs a colon and a blank behind it | as in `mission: x`; or is it part of the text above, then indent it further",
+        ),
+        (
+            "version: 1\n<<<<<<< HEAD\nmission: x\n",
+            "2:1 a merge conflict is left over here | keep one side, and remove the lines that mark it",
+        ),
+        (
+            "goals:\n  - {id: a, check: [ -f x ] y}\n",
+            "2:29 not valid YAML: while parsing a flow mapping, did not find expected ',' or '}' | close the [ or { that is open here, or put text that begins with one in quotes",
+        ),
+        (
             "a: 1\n---\nb: 2\n",
             "2:1 a second document starts here | keep one document in the file, and remove the line ---",
         ),
