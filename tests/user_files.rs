@@ -1275,14 +1275,10 @@ fn goals_are_measured_with_what_a_person_saved_while_they_were_and_not_with_an_a
 
 #[test]
 fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
-    let copied = "untracked files put back: golden";
-    for (script, said) in [
-        ("cp f golden; touch x", copied),
-        ("rm golden; cp f golden", copied),
-        (
-            "mv golden gone; ln -s f golden",
-            "was moved, and put back: golden (as gone)",
-        ),
+    for script in [
+        "cp f golden; touch x",
+        "rm golden; cp f golden",
+        "mv golden gone; ln -s f golden",
     ] {
         let repo = TestRepo::with_goals(
             "  - {id: a, description: d, check: cmp -s golden f, weight: 5}\n",
@@ -1293,6 +1289,7 @@ fn goals_are_measured_with_untracked_files_as_they_were_before_the_agent() {
         repo.cycle(&format!("{script}; touch new")).expect(0);
         assert_eq!(repo.newest()["result"], "unchanged", "{script}");
         assert_eq!(repo.read("golden"), "done\n", "{script}");
+        let said = "untracked files put back: golden";
         assert_eq!(text(&repo).matches(said).count(), 1, "{}", text(&repo));
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::{ledger, text};
 
 impl Workspace<'_> {
-    /// Puts back what was moved to where a commit has it, or would. A link that stands in its old place, as to where it went, goes to
+    /// Puts back what was moved to where a commit has it, or would. A link that stands in its old place and leads to where it went goes to
     /// the quarantine; where anything else does, what was moved goes there itself. `tip` is the agent's newest commit.
     pub(in crate::effects::workspace) fn bring_back(
         &self,
@@ -32,8 +32,8 @@ impl Workspace<'_> {
         let (mut back, mut aside) = (Vec::new(), Vec::new());
         for (place, home) in self.find(start, tip, left, &astray)? {
             let said = format!("{} (as {})", text::path(&home), text::path(&place));
-            let in_place = fs::symlink_metadata(root.join(OsStr::from_bytes(&home)));
-            if is_beneath(root, &home) && in_place.is_ok_and(|meta| meta.is_symlink()) {
+            let real = |path: &[u8]| root.join(OsStr::from_bytes(path)).canonicalize().ok();
+            if is_beneath(root, &home) && real(&home).is_some_and(|to| real(&place) == Some(to)) {
                 quarantine.take(root, &home)?;
             }
             if keep::is_free(root, &home) {
