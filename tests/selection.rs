@@ -76,6 +76,8 @@ fn listing(folder: &Path) -> BTreeMap<String, String> {
 #[track_caller]
 fn dry_run_that_writes_nothing(repo: &TestRepo) -> String {
     let everything = repo.root().parent().unwrap().to_owned();
+    // Its script is written here.
+    let _ = repo.agent();
     let before = listing(&everything);
     let run = repo.run(&["--dry-run"]).expect(0);
     assert_eq!(listing(&everything), before);

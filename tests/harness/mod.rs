@@ -95,7 +95,6 @@ impl TestRepo {
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
         repo.git(&["config", "user.name", "Tester"]);
         repo.git(&["config", "user.email", "tester@example.invalid"]);
-        repo.agent_does(&[]);
         repo
     }
 
@@ -314,7 +313,11 @@ impl TestRepo {
 
     /// The command line of the scripted agent; one that has nothing to do fails when it is called.
     pub fn agent(&self) -> String {
-        format!("sh {}", self.outside().join("agent").display())
+        let script = self.outside().join("agent");
+        if !script.exists() {
+            self.agent_does(&[]);
+        }
+        format!("sh {}", script.display())
     }
 
     /// How often the agent was called; the script may be about to write it down.
