@@ -5,6 +5,7 @@ mod passing;
 pub mod put_back;
 mod recorded;
 mod taken_back;
+pub mod times;
 pub mod unseen;
 
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! When a cycle was recorded and measured, held against when its session began and when its commit was made.
 
-use chrono::{DateTime, NaiveDateTime};
+use chrono::DateTime;
 
 use super::witness::{Witness, snapshot_of};
+use crate::model::record::times::{began, moment};
 use crate::model::text;
 
 /// How far two times of one history may disagree, in seconds: clocks are set while a session runs, by hours where two systems
@@ -61,19 +62,6 @@ pub(super) fn of_times(witness: &Witness<'_>) -> Vec<String> {
 fn is_between(time: i64, one: i64, other: i64) -> bool {
     let (first, last) = (one.min(other), one.max(other));
     time >= first.saturating_sub(LEEWAY) && time <= last.saturating_add(LEEWAY)
-}
-
-/// Returns a time of a document in seconds since 1970.
-fn moment(text: &str) -> Option<i64> {
-    let time = DateTime::parse_from_rfc3339(text).ok()?;
-    Some(time.timestamp())
-}
-
-/// Returns when a session began, as its name says it.
-fn began(session: &str) -> Option<i64> {
-    let (time, _) = session.split_once('-')?;
-    let time = NaiveDateTime::parse_from_str(time, "%Y%m%dT%H%M%SZ").ok()?;
-    Some(time.and_utc().timestamp())
 }
 
 fn shown(seconds: i64) -> String {

@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use chrono::{DateTime, NaiveDateTime};
-
+use super::times::{began, moment};
 use super::{CycleResult, Record};
 
 /// A span of time, in seconds since 1970.
@@ -21,8 +20,8 @@ pub fn spans(records: &[Record]) -> Vec<Span> {
         if let Some(ended) = moment(&record.timestamp) {
             let last = rest.peek().filter(|last| last.session == record.session);
             let last = last.and_then(|last| moment(&last.timestamp));
-            let opened = record.session.as_deref().and_then(opened);
-            spans.push(last.max(opened).unwrap_or(ended)..=ended);
+            let began = record.session.as_deref().and_then(began);
+            spans.push(last.max(began).unwrap_or(ended)..=ended);
         }
         let has_no_look = matches!(record.result, CycleResult::Idle | CycleResult::Interrupted);
         if !has_no_look {
@@ -30,18 +29,6 @@ pub fn spans(records: &[Record]) -> Vec<Span> {
         }
     }
     spans
-}
-
-fn moment(timestamp: &str) -> Option<i64> {
-    let time = DateTime::parse_from_rfc3339(timestamp).ok()?;
-    Some(time.timestamp())
-}
-
-/// Returns when a session began, by its name.
-fn opened(session: &str) -> Option<i64> {
-    let (time, _) = session.split_once('-')?;
-    let time = NaiveDateTime::parse_from_str(time, "%Y%m%dT%H%M%SZ").ok()?;
-    Some(time.and_utc().timestamp())
 }
 
 #[cfg(test)]
