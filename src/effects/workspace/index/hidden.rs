@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use super::restat::{Entry, Whereabouts};
+use super::restat::{Doubtful, Entry, Whereabouts};
 use crate::effects::files::is_beneath;
 use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
@@ -97,7 +97,7 @@ impl Workspace<'_> {
         let root = &self.repo.root;
         let mut near = Near::below(root);
         let mut whereabouts = Whereabouts::default();
-        let mut doubtful = Vec::new();
+        let mut doubtful = Doubtful::default();
         let mut note = |line: &[u8], path: &[u8]| {
             let Some(seen) = near.look(path) else {
                 return;
@@ -106,19 +106,19 @@ impl Workspace<'_> {
             if !is_marked(line) {
                 noted.note_seen(path, seen);
             }
-            let is_unseen = unseen.iter().any(|span| span.contains(&seen.changed.0));
-            let entry = Entry::of(line).filter(|entry| is_unseen && entry.is_merged_file());
-            if let Some(entry) = entry.filter(|entry| !entry.is_held_by(root, seen)) {
-                doubtful.extend_from_slice(entry.line);
-                doubtful.push(0);
+            let is_doubtful =
+                |entry: &Entry<'_>| entry.is_merged_file() && !entry.is_held_by(root, seen);
+            if unseen.iter().any(|span| span.contains(&seen.changed.0))
+                && let Some(entry) = Entry::of(line).filter(is_doubtful)
+            {
+                doubtful.add(&entry);
             }
         };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
             || list_index(git, &["--cached"], &mut note),
         )?;
-        if !doubtful.is_empty() {
-            git.run_with(&["update-index", "-z", "--index-info"], &doubtful)?;
+        if doubtful.forget(git)? {
             let shown = std::mem::replace(&mut status, status::read(git, true)?);
             let mut concealed = status.dirty.clone();
             concealed.retain(|path| !shown.dirty.contains(path));
@@ -312,7 +312,7 @@ impl Workspace<'_> {
 }
 
 /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
-/// called with the path of each file, and whether it is marked.
+/// called with the line of each file, and the path in it.
 fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], &[u8])) -> Result<Listed> {
     const SUBMODULE: &[u8] = b" 160000 ";
     let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();

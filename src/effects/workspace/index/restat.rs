@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::effects::git::Git;
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
@@ -107,7 +108,7 @@ impl Workspace<'_> {
         };
         let is_mended = !notes.is_empty();
         let (known, _) = start.guarded.folders(&self.repo.own_places());
-        let (mut doubtful, mut opened) = (Vec::new(), Vec::new());
+        let (mut doubtful, mut opened) = (Doubtful::default(), Vec::new());
         let mut untouched = Untouched::default();
         let entries: Vec<_> = listed
             .split(|byte| *byte == 0)
@@ -124,15 +125,11 @@ impl Workspace<'_> {
                 opened.push(PathBuf::from(path));
             }
             if entry.is_merged_file() {
-                doubtful.extend_from_slice(entry.line);
-                doubtful.push(0);
+                doubtful.add(entry);
             }
         }
-        if !doubtful.is_empty() {
-            let anew = ["update-index", "-z", "--index-info"];
-            self.repo.git.run_with(&anew, &doubtful)?;
-            // What is found the same now is not noted as such: by the attributes of before the agent it may be another.
-        }
+        // What is found the same now is not noted as such: by the attributes of before the agent it may be another.
+        doubtful.forget(&self.repo.git)?;
         let mut done = Done::default();
         done.note("", &Folders::default(), opened, Vec::new());
         notes.extend(done.notes());
@@ -150,18 +147,14 @@ impl Workspace<'_> {
             let listed = git.run(&LISTING)?;
             let folder = self.repo.root.join(OsStr::from_bytes(&folder));
             let mut near = Near::below(&folder);
-            let mut doubtful = Vec::new();
+            let mut doubtful = Doubtful::default();
             for entry in listed.split(|byte| *byte == 0).filter_map(Entry::of) {
                 let is_new = |seen| start.is_unverified(seen);
                 if entry.is_merged_file() && near.look(entry.path).is_some_and(is_new) {
-                    doubtful.extend_from_slice(entry.line);
-                    doubtful.push(0);
+                    doubtful.add(&entry);
                 }
             }
-            if !doubtful.is_empty() {
-                let anew = ["update-index", "-z", "--index-info"];
-                git.run_with(&anew, &doubtful)?;
-            }
+            doubtful.forget(&git)?;
         }
         Ok(())
     }
@@ -212,10 +205,30 @@ pub(in crate::effects::workspace) fn fresh(
     }
 }
 
+/// Entries of the index whose files git is to compare by content.
+#[derive(Default)]
+pub(super) struct Doubtful(Vec<u8>);
+
+impl Doubtful {
+    pub(super) fn add(&mut self, entry: &Entry<'_>) {
+        self.0.extend_from_slice(entry.line);
+        self.0.push(0);
+    }
+
+    /// Has git forget what its index has noted of their files; says whether there is any.
+    pub(super) fn forget(&self, git: &Git) -> Result<bool> {
+        if self.0.is_empty() {
+            return Ok(false);
+        }
+        git.run_with(&["update-index", "-z", "--index-info"], &self.0)?;
+        Ok(true)
+    }
+}
+
 /// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
 pub(super) struct Entry<'a> {
     /// As in `100644 <id> 0<tab>path`.
-    pub(super) line: &'a [u8],
+    line: &'a [u8],
     path: &'a [u8],
 }
 
