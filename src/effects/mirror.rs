@@ -34,6 +34,7 @@ use crate::effects::files::{self, Moment};
 use crate::effects::modes;
 use crate::effects::places::{Places, folder_name};
 use crate::effects::quarantine::{self, Quarantine};
+use crate::effects::repo::root_of_linked;
 use crate::error::{Error, Result};
 use crate::model::git::whose::Whose;
 use crate::model::{exact, text};
@@ -426,8 +427,8 @@ impl Mirror {
     /// Says whether the working tree's git directory is the one that was noted.
     fn is_of_tree(&self) -> bool {
         let noted = fs::read_to_string(self.folder.join("of-tree"));
-        self.git_dir == self.common
-            || noted.is_ok_and(|noted| Some(noted) == identity(&self.git_dir))
+        // A copy of an earlier version has no such note.
+        noted.is_err() || noted.ok() == identity(&self.git_dir)
     }
 
     /// Returns the private directory in a shared git directory.
@@ -465,9 +466,8 @@ impl Mirror {
 
     /// The error of a linked working tree that was removed and made again since a session was cut short there.
     fn other_tree(&self) -> Error {
-        let link = fs::read(self.git_dir.join("gitdir")).unwrap_or_default();
-        let link = PathBuf::from(OsString::from_vec(link.trim_ascii().to_vec()));
-        let root = quoted(link.parent().unwrap_or(&link));
+        let root = root_of_linked(&self.git_dir).unwrap_or_default();
+        let root = quoted(&root);
         Error::unsafe_repo(format!(
             "{} is not the one that a session of evolve worked in when it was cut short: the working tree was removed and made again",
             self.git_dir.display()

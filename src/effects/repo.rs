@@ -49,7 +49,7 @@ pub use identity::{SETTINGS as IDENTITY, committer};
 pub use merges::Merges;
 pub use past::Past;
 pub use reach::Remembered;
-pub use refs::SYMBOLIC;
+pub use refs::{SYMBOLIC, root_of_linked};
 pub use revert::Without;
 pub use tracked::{Indexed, Tracked, indexed_in};
 pub use trees::{Difference, Entry, hash_blob, hash_file};

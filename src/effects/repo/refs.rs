@@ -351,7 +351,7 @@ fn root_of_main(git_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns where a linked working tree is, by its git directory. Of one that somebody removed, git lists what is left.
-fn root_of_linked(git_dir: &Path) -> Option<PathBuf> {
+pub fn root_of_linked(git_dir: &Path) -> Option<PathBuf> {
     let link = files::read_bounded(&git_dir.join("gitdir"), LOOSE_LIMIT).ok()??;
     // As in `/there/.git`.
     let link = git_dir.join(OsStr::from_bytes(link.trim_ascii_end()));
