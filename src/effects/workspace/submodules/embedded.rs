@@ -111,39 +111,31 @@ impl Workspace<'_> {
 
     /// Returns the paths of submodules by their names in the `.gitmodules` of a commit.
     fn module_paths(&self, commit: &str) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+        let mut settings = self.module_settings(commit)?;
+        settings.retain(|(name, _)| name.ends_with(b".path"));
+        Ok(settings.into_iter().collect())
+    }
+
+    /// Returns the paths and urls of submodules in the `.gitmodules` of a commit, as in `submodule.name.path`. There may be none, it
+    /// may name none, or it cannot be read.
+    fn module_settings(&self, commit: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let blob = format!("--blob={commit}:{GITMODULES}");
-        let arguments = [
-            "config",
-            "-z",
-            &blob,
-            "--get-regexp",
-            r"^submodule\..*\.path$",
-        ];
+        let arguments = ["config", "-z", &blob, "--get-regexp", NAMED];
         let listed = may_refuse(self.repo.git.run(&arguments))?.unwrap_or_default();
         let settings = listed.split(|byte| *byte == 0);
-        let path = |setting: &[u8]| {
+        let pair = |setting: &[u8]| {
             let end = setting.iter().position(|byte| *byte == b'\n')?;
             Some((setting[..end].to_vec(), setting[end + 1..].to_vec()))
         };
-        Ok(settings.filter_map(path).collect())
+        Ok(settings.filter_map(pair).collect())
     }
 
     /// Returns the paths that `.gitmodules` names a url for in a commit.
     fn named_modules(&self, tip: &str) -> Result<BTreeSet<Vec<u8>>> {
-        let blob = format!("--blob={tip}:{GITMODULES}");
-        let arguments = ["config", "-z", &blob, "--get-regexp", NAMED];
-        // There may be none, it may name none, or it cannot be read.
-        let Some(listed) = may_refuse(self.repo.git.run(&arguments))? else {
-            return Ok(BTreeSet::new());
-        };
         let (mut paths, mut with_url) = (Vec::new(), BTreeSet::new());
-        for setting in listed.split(|byte| *byte == 0) {
-            let Some(end) = setting.iter().position(|byte| *byte == b'\n') else {
-                continue;
-            };
-            let (name, value) = (&setting[..end], &setting[end + 1..]);
+        for (name, value) in self.module_settings(tip)? {
             if let Some(name) = name.strip_suffix(b".path") {
-                paths.push((name.to_vec(), value.to_vec()));
+                paths.push((name.to_vec(), value));
             } else if let Some(name) = name.strip_suffix(b".url")
                 && !value.trim_ascii().is_empty()
             {
