@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
+use super::submodules::Home;
 use super::{Start, Workspace, status};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::Git;
@@ -54,38 +55,49 @@ impl Workspace<'_> {
     /// Moves attributes away that git refuses, in submodules too; those of the start take their place, or none at all. Says which;
     /// none if there are none.
     fn put_refused_aside(&self, start: &Start) -> Result<Option<Vec<String>>> {
-        let root = &self.repo.root;
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut is_any = false;
         for home in [self.root_home()].into_iter().chain(self.homes_within()) {
-            for below in all_files(&home.git)? {
-                let path = home.whole(&below);
-                if !is_beneath(root, &path) {
-                    continue;
-                }
-                let place = root.join(OsStr::from_bytes(&path));
-                let found = files::read_bounded(&place, MOST).ok().flatten();
-                let indexed = || blob(&home.git, b":", &below);
-                let text = found.or_else(indexed).unwrap_or_default();
-                if !has_refused(&text) {
-                    continue;
-                }
-                is_any = true;
-                if fs::symlink_metadata(&place).is_ok() {
-                    quarantine.take(root, &path)?;
-                }
-                let was = match home.folder.is_empty() {
-                    true => self.repo.file(&start.tree, &exact::decode(&path))?,
-                    // It may be at a commit of the agent's.
-                    false => blob(&home.git, b"HEAD:", &below).filter(|text| !has_refused(text)),
-                };
-                // Where no file is, git goes by what is staged.
-                if was.is_some() || indexed().is_some() {
-                    files::replace(&place, &was.unwrap_or_default())?;
-                }
+            for path in all_files(&home.git)? {
+                is_any |= self.put_aside(start, &home, &path, &mut quarantine)?;
             }
         }
         Ok(is_any.then(|| quarantine.notes().collect()))
+    }
+
+    /// Does so with one file of a repository's, if git refuses it; says whether it does.
+    fn put_aside(
+        &self,
+        start: &Start,
+        home: &Home,
+        below: &[u8],
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        let root = &self.repo.root;
+        let path = home.whole(below);
+        if !is_beneath(root, &path) {
+            return Ok(false);
+        }
+        let place = root.join(OsStr::from_bytes(&path));
+        let found = files::read_bounded(&place, MOST).ok().flatten();
+        let indexed = || blob(&home.git, b":", below);
+        let text = found.or_else(indexed).unwrap_or_default();
+        if !has_refused(&text) {
+            return Ok(false);
+        }
+        if fs::symlink_metadata(&place).is_ok() {
+            quarantine.take(root, &path)?;
+        }
+        let was = match home.folder.is_empty() {
+            true => self.repo.file(&start.tree, &exact::decode(&path))?,
+            // It may be at a commit of the agent's.
+            false => blob(&home.git, b"HEAD:", below).filter(|text| !has_refused(text)),
+        };
+        // Where no file is, git goes by what is staged.
+        if was.is_some() || indexed().is_some() {
+            files::replace(&place, &was.unwrap_or_default())?;
+        }
+        Ok(true)
     }
 
     /// Moves attributes out of the way of the ledger that are in no commit, so that no undo would remove them, and that are not the
