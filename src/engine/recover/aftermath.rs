@@ -42,29 +42,7 @@ pub fn keep_apart(
     let mut notes = Vec::new();
     if is_undo {
         notes.extend(workspace.leave_as_they_are(start, &later.stays)?);
-        let (mut comes_back, mut stays) = (BTreeSet::new(), BTreeSet::new());
-        for path in &later.stays {
-            let list = match repo.has_file(&start.tree, &exact::decode(path))? {
-                true => &mut comes_back,
-                false => &mut stays,
-            };
-            list.insert(path.clone());
-        }
-        let lists = [
-            (
-                "written after the session had died, and left as it is",
-                stays,
-            ),
-            (
-                "written after the session had died, where a file is that comes back, and moved out of its way",
-                comes_back,
-            ),
-            (
-                "removed by the agent, or after the session had died, and back",
-                later.gone,
-            ),
-        ];
-        notes.extend(told(&lists));
+        notes.extend(told(&later));
     }
     // From here on the end that counts is this start's own: it writes to the tree.
     journal.ended = None;
@@ -72,8 +50,22 @@ pub fn keep_apart(
     Ok(notes)
 }
 
-/// Says what stays as somebody left it, and what does not: a line for each list that is not empty.
-fn told(lists: &[(&str, BTreeSet<Vec<u8>>)]) -> Vec<String> {
+/// Says what stays as somebody left it, and what does not.
+fn told(later: &Later) -> Vec<String> {
+    let lists = [
+        (
+            "written after the session had died, and left as it is",
+            &(&later.stays - &later.in_the_way),
+        ),
+        (
+            "written after the session had died, where a file is that comes back, and moved out of its way",
+            &later.in_the_way,
+        ),
+        (
+            "removed by the agent, or after the session had died, and back",
+            &later.gone,
+        ),
+    ];
     let some = lists.iter().filter(|(_, paths)| !paths.is_empty());
     some.map(|(what, paths)| format!("{what}: {}", some_of(&shown(paths))))
         .collect()

@@ -15,6 +15,7 @@ use crate::effects::workspace::index::staged;
 use crate::effects::workspace::{Start, Workspace, ended as ended_each};
 use crate::error::Result;
 use crate::model::aftermath::{Ruling, Touch, rule};
+use crate::model::exact;
 use crate::model::ledger::is_ledger_path;
 
 /// The most entries of a folder with a repository of its own that are looked at.
@@ -25,8 +26,10 @@ const MOST: usize = 20_000;
 pub struct Later {
     /// What an undo would take along.
     pub refused: BTreeSet<Vec<u8>>,
-    /// What git does not track, and stays where it is.
+    /// What git does not track, and stays as it is.
     pub stays: BTreeSet<Vec<u8>>,
+    /// What of that stands where the cycle's start has a file, which an undo brings back: it is moved then.
+    pub in_the_way: BTreeSet<Vec<u8>>,
     /// Tracked files that are gone from a folder in which something was made or removed later: an undo brings them back.
     pub gone: BTreeSet<Vec<u8>>,
 }
@@ -84,6 +87,11 @@ impl Workspace<'_> {
         }
         for path in start.kept.changed(root) {
             later.add(&path, false, touch(root, &path, end));
+        }
+        for path in &later.stays {
+            if self.repo.has_file(&start.tree, &exact::decode(path))? {
+                later.in_the_way.insert(path.clone());
+            }
         }
         Ok(later)
     }
