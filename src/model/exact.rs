@@ -96,6 +96,11 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
+/// Returns a branch's name for people, without `refs/heads/`.
+pub fn shown_branch(name: &str) -> String {
+    shown(name.strip_prefix("refs/heads/").unwrap_or(name))
+}
+
 /// Returns a character as it may stand in text of this program's own: what stands for a byte, or could be taken for such, is
 /// replaced, because it would be written as that byte.
 pub fn as_text(c: char) -> char {

@@ -179,7 +179,7 @@ fn undo_head(
     notes.push(match (was.branch, is_put_back) {
         (Some(branch), true) => {
             repo.set_symbolic_ref(HEAD, branch, &whose.mark)?;
-            format!("HEAD and {} are as before the agent{kept}", short(branch))
+            format!("HEAD and {} are as before the agent{kept}", exact::shown_branch(branch))
         }
         (None, true) => {
             repo.set_ref(HEAD, was.commit, &whose.mark)?;
@@ -187,7 +187,7 @@ fn undo_head(
         }
         (branch, false) => {
             repo.set_ref(HEAD, was.commit, &whose.mark)?;
-            let branch = branch.map_or(HEAD.to_owned(), short);
+            let branch = branch.map_or(HEAD.to_owned(), exact::shown_branch);
             format!(
                 "somebody else may have moved {branch} ({}): branches stay where they are, and HEAD is detached at the commit of the start{kept}",
                 text::some_of(&others.words, NAMED)
@@ -211,7 +211,7 @@ fn by_others(repo: &Repo, before: &Repo, was: &Was<'_>, whose: &Whose) -> Result
     // Going back there brings nothing, whoever did it; this may have been cut short in it.
     head.movements.retain(|movement| movement.new != was.commit);
     let branch = was.branch.map_or_else(Moved::default, |branch| Moved {
-        name: short(branch),
+        name: exact::shown_branch(branch),
         movements: since(branch),
         now: repo.resolve(branch).ok().flatten(),
     });
@@ -258,9 +258,4 @@ fn put_branch_back(repo: &Repo, tip: Option<String>, was: &Was<'_>, whose: &Whos
             repo.set_ref(branch, was.commit, &whose.mark).map(|()| true)
         }
     }
-}
-
-/// Returns a branch's name for people.
-fn short(branch: &str) -> String {
-    exact::shown(branch.strip_prefix("refs/heads/").unwrap_or(branch))
 }

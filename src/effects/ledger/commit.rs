@@ -147,11 +147,10 @@ fn branch_is_gone(branch: &str) -> Error {
 
 /// The error of a branch that somebody made another name of one since the cycle began on it.
 fn only_stands_for(branch: &str, other: &str) -> Error {
-    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
     let error = format!(
         "the branch {} is only another name of {} now, and nothing can be recorded there",
-        exact::shown(&short(branch)),
-        exact::shown(&short(other))
+        exact::shown_branch(branch),
+        exact::shown_branch(other)
     );
     Error::unsafe_repo(error).hint(format!(
         "make it a branch of its own again, and run evolve again: `git symbolic-ref --delete {0} && git update-ref {0} {1}`",
