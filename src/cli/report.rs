@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::record::{History, TakenBack};
-use crate::model::report::{CYCLES, Material, Report, Seen, State, Unread};
+use crate::model::report::{CYCLES, Material, NoGoals, Report, Seen, State};
 use crate::model::{digest, exact, summary, text};
 use crate::session::Progress;
 use crate::view;
@@ -66,7 +66,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         progress.ledger.foresee_waking(repo, &goals.goals)?;
     }
     let ledger = &progress.ledger;
-    let goals = goals.as_ref().map_err(|error| Unread {
+    let goals = goals.as_ref().map_err(|error| NoGoals {
         why: &error.message,
         is_there: files::is_there(&file.path).unwrap_or(true),
     });

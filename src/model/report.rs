@@ -45,7 +45,7 @@ const NAME: usize = 200;
 
 /// Why the goals cannot be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Unread<'a> {
+pub struct NoGoals<'a> {
     /// The reason.
     pub why: &'a str,
     /// There is a file.
@@ -66,7 +66,7 @@ pub struct Material<'a> {
     /// The newest snapshot of what is in the repository.
     pub newest: Option<&'a Snapshot>,
     /// The goals as they are now, or why they cannot be read.
-    pub goals: Result<&'a Goals, Unread<'a>>,
+    pub goals: Result<&'a Goals, NoGoals<'a>>,
     /// Goals that were asked for again.
     pub retries: &'a [Retry],
     /// Work that is queued, in the order in which it will be done.

@@ -37,10 +37,10 @@ pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
     let mut needs = in_the_way(material);
     match material.goals {
         Ok(goals) => needs.extend(some(stuck(material, goals))),
-        Err(unread) => needs.push(Need::new(
+        Err(none) => needs.push(Need::new(
             "The goals cannot be read",
-            unread.why,
-            match unread.is_there {
+            none.why,
+            match none.is_there {
                 true => "`evolve validate` shows each problem with its place",
                 false => "`evolve init` looks at the repository and writes them",
             },

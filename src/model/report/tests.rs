@@ -81,7 +81,7 @@ fn material<'a>(records: &'a [Record], seen: &'a [Seen]) -> Material<'a> {
         seen,
         baseline: None,
         newest: None,
-        goals: Err(Unread {
+        goals: Err(NoGoals {
             why: "there is no GOALS.yaml",
             is_there: false,
         }),
