@@ -128,7 +128,8 @@ impl Agent {
         {
             return Err(missing(&word, line, root));
         }
-        if let Some(script) = script_of(line).filter(|script| !root.join(script).exists()) {
+        let is_there = |script: &&str| root.join(script).exists() || is_in_path(script);
+        if let Some(script) = script_of(line).filter(|script| !is_there(script)) {
             let error = format!("the agent cannot run: there is no {script}");
             let hint = format!("the agent is `{line}`, called in {}", root.display());
             return Err(Error::new(Kind::Agent, error).hint(hint));
@@ -196,17 +197,22 @@ fn is_plain(word: &&str) -> bool {
     !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter))
 }
 
-/// Returns the file that a command line hands to an interpreter as its script, where that can be told without a shell.
+/// Returns the file that a command line hands to an interpreter as its script, where that can be told without a shell. Node finds
+/// files for names that none has.
 fn script_of(line: &str) -> Option<&str> {
-    const INTERPRETERS: [&str; 8] = [
-        "bash", "node", "perl", "python", "python3", "ruby", "sh", "zsh",
-    ];
+    const INTERPRETERS: [&str; 7] = ["bash", "perl", "python", "python3", "ruby", "sh", "zsh"];
     let mut words = line.split_whitespace().take_while(is_plain);
     let is_interpreter = words
         .next()
         .is_some_and(|word| INTERPRETERS.contains(&word));
     let script = words.next().filter(|_| is_interpreter)?;
     (!script.starts_with('-') && script.contains(['/', '.'])).then_some(script)
+}
+
+/// Says whether a file of this name is in a folder of the PATH, where shells look for a script whose name has no slash.
+fn is_in_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !name.contains('/') && std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 /// Says whether a command line cannot be the name of a preset.
@@ -263,7 +269,8 @@ mod tests {
         for line in [
             "sh -c true",
             "sh $AGENT",
-            "node agent",
+            "node ./agent",
+            "python3 -m some.agent",
             "my-agent a.sh",
             "A=1 sh a.sh",
         ] {
