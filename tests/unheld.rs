@@ -349,3 +349,34 @@ fn what_a_gitignore_hides_that_hides_itself_is_named_unless_tools_filled_the_fol
         assert!(!repo.git(&["ls-files", folder]).contains("/t"), "{folder}");
     }
 }
+
+/// Makes `$tree` of the index with one more entry that git itself would never make, and commits it.
+const HAND_MADE: &str = "blob=$(echo x | git hash-object -w --stdin)
+inner=$(printf '100644 blob %s\\tconfig\\n' $blob | git mktree)
+tree=$( (git ls-tree $(git write-tree); printf '040000 tree %s\\tNAME\\n' $inner) | git mktree)
+git reset -q --soft $(git commit-tree $tree -p HEAD -m evil)";
+
+#[test]
+fn a_commit_with_paths_that_git_refuses_is_undone_also_where_a_later_one_is_without_them() {
+    for (name, after) in [
+        ("..", ""),
+        (".git", ""),
+        ("..", "; git read-tree HEAD^; git commit -qm after"),
+    ] {
+        let repo = repository();
+        let start = repo.head();
+        let made = HAND_MADE.replace("NAME", name);
+        repo.agent_does(&[&format!("echo good >a.txt; git add a.txt; {made}{after}")]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{name}{after}: {record}");
+        let expected = format!("committed paths that git refuses: {name}/config");
+        assert_eq!(record["reason"], expected, "{after}");
+        let said = format!(
+            "what git refuses stays in the history of main after an undo: look at the commits after {start}"
+        );
+        assert!(run.stdout.contains(&said), "{}", run.stdout);
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{name}{after}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{name}{after}");
+    }
+}

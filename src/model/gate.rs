@@ -41,6 +41,8 @@ pub struct Change {
     pub ousted: Vec<String>,
     /// What of the work is in no commit that the user can have, in words.
     pub unheld: Vec<String>,
+    /// Paths in its commits that git refuses to check out.
+    pub refused: Vec<String>,
     /// How many goals it added to GOALS.yaml.
     pub goals_added: usize,
 }
@@ -60,9 +62,15 @@ impl Change {
     /// Says whether the change is undone whatever the goals say, so that nothing needs to be measured.
     pub fn is_condemned(&self) -> bool {
         self.rewritten.is_some()
-            || [&self.goalposts, &self.taken, &self.ousted, &self.unheld]
-                .iter()
-                .any(|found| !found.is_empty())
+            || [
+                &self.goalposts,
+                &self.taken,
+                &self.ousted,
+                &self.unheld,
+                &self.refused,
+            ]
+            .iter()
+            .any(|found| !found.is_empty())
     }
 }
 
@@ -183,6 +191,12 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
         return Some(format!(
             "left what no commit holds: {}",
             text::some_of(&change.unheld, SHOWN)
+        ));
+    }
+    if !change.refused.is_empty() {
+        return Some(format!(
+            "committed paths that git refuses: {}",
+            text::some_of(&change.refused, SHOWN)
         ));
     }
     if let Err(why) = &evidence.after {
@@ -380,6 +394,10 @@ mod tests {
                 unheld: words(),
                 ..good.clone()
             },
+            Change {
+                refused: words(),
+                ..good.clone()
+            },
         ] {
             assert!(bad.is_condemned(), "{bad:?}");
         }
@@ -488,6 +506,13 @@ mod tests {
                 ),
             ),
             (
+                made(Change {
+                    refused: words("a/../b"),
+                    ..Change::default()
+                }),
+                (Undo, Regressed, "committed paths that git refuses: a/../b"),
+            ),
+            (
                 Case {
                     after: None,
                     ..Case::good()
@@ -563,19 +588,22 @@ mod tests {
     fn case() -> impl Strategy<Value = Case> {
         let results = || prop::sample::select(vec!["fp", "pp", "ff", "ps", "sp", "sf", "p-", "ss"]);
         let words = || prop::collection::vec("[a-z]{1,3}", 0..2);
-        let lists = (words(), words(), words(), (words(), words()));
+        let lists = (words(), words(), words(), (words(), words(), words()));
         let change = (any::<bool>(), lists, any::<bool>());
         let change = change.prop_map(
-            |(is_made, (by_others, goalposts, taken, (ousted, unheld)), is_rewritten)| Change {
-                is_made,
-                suspect: Suspect::Nobody,
-                by_others,
-                rewritten: is_rewritten.then(|| "amended".to_owned()),
-                goalposts,
-                taken,
-                ousted,
-                unheld,
-                goals_added: 0,
+            |(is_made, (by_others, goalposts, taken, (ousted, unheld, refused)), is_rewritten)| {
+                Change {
+                    is_made,
+                    suspect: Suspect::Nobody,
+                    by_others,
+                    rewritten: is_rewritten.then(|| "amended".to_owned()),
+                    goalposts,
+                    taken,
+                    ousted,
+                    unheld,
+                    refused,
+                    goals_added: 0,
+                }
             },
         );
         let task = prop::sample::select(vec![Task::Goal("a".to_owned()), item()]);

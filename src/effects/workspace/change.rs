@@ -43,6 +43,9 @@ impl Workspace<'_> {
             let path = String::from_utf8_lossy(&difference.path).into_owned();
             let is_new = difference.old.is_none() && difference.new.is_some();
             let kept = &start.kept;
+            if is_new && is_refused(&difference.path) {
+                change.refused.push(text::path(&difference.path));
+            }
             if is_new && kept.was_there(&difference.path) {
                 change.taken.push(path.clone());
             } else if is_new && let Some(file) = kept.ousted_by(&difference.path) {
@@ -75,7 +78,8 @@ impl Workspace<'_> {
     }
 
     /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
-    /// published with the branch. Says so of all that was taken: an undo adds to history, and takes nothing out of it.
+    /// published with the branch. So would paths that git refuses. Says so of all that was taken: an undo adds to history, and takes
+    /// nothing out of it.
     pub(super) fn note_taken_meanwhile(
         &self,
         start: &Start,
@@ -84,19 +88,28 @@ impl Workspace<'_> {
         change: &mut Change,
     ) -> Result<Option<String>> {
         let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
-        let is_users =
-            |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
+        let is_users = |path: &[u8]| start.kept.was_there(path) || was_moved(path);
+        let is_wanted = |path: &[u8]| !is_ledger_path(path) && (is_users(path) || is_refused(path));
         let mut known: HashSet<_> = change.taken.iter().cloned().collect();
-        for path in self.repo.brought_since(&start.commit, tip, is_users)? {
+        for path in self.repo.brought_since(&start.commit, tip, is_wanted)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
-            if known.insert(shown.clone()) {
-                change.taken.push(shown);
+            if !known.insert(shown.clone()) {
+                continue;
+            }
+            match is_refused(&path) {
+                true => change.refused.push(text::path(&path)),
+                false => change.taken.push(shown),
             }
         }
-        let stays = !change.taken.is_empty() && change.rewritten.is_none();
-        Ok(stays.then(|| {
+        change.refused.dedup();
+        let what = match (change.taken.is_empty(), change.refused.is_empty()) {
+            (false, _) => "was taken",
+            (true, false) => "git refuses",
+            (true, true) => return Ok(None),
+        };
+        Ok(change.rewritten.is_none().then(|| {
             format!(
-                "what was taken stays in the history of {} after an undo: look at the commits after {} before you publish it",
+                "what {what} stays in the history of {} after an undo: look at the commits after {} before you publish it",
                 short(&start.branch),
                 start.commit
             )
@@ -118,6 +131,16 @@ pub fn is_outside(path: &[u8], target: &[u8]) -> bool {
     target.starts_with(b"/")
 }
 
+/// Says whether git keeps a path from every index and working tree, whatever a commit holds: by the names of `git fsck`, and the
+/// one that `.git` has on Windows, which `core.protectNTFS` refuses everywhere.
+fn is_refused(path: &[u8]) -> bool {
+    let mut names = path.split(|byte| *byte == b'/');
+    names.any(|name| match name {
+        b"" | b"." | b".." => true,
+        name => name.eq_ignore_ascii_case(b".git") || name.eq_ignore_ascii_case(b"git~1"),
+    })
+}
+
 /// Says whether a file holds what it held, and nothing changed but that it can be executed now.
 fn is_made_executable(difference: &Difference) -> bool {
     match (&difference.old, &difference.new) {
@@ -130,7 +153,25 @@ fn is_made_executable(difference: &Difference) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_outside;
+    use super::{is_outside, is_refused};
+
+    #[test]
+    fn a_path_is_refused_by_a_name_that_stands_for_another_place_or_for_gits_own() {
+        for path in [
+            "../x",
+            "a/./b",
+            "a/..",
+            "a//b",
+            ".git/config",
+            "a/.GIT",
+            "Git~1",
+        ] {
+            assert!(is_refused(path.as_bytes()), "{path}");
+        }
+        for path in ["..x", "a/...", ".gitignore", "a/.git-x/b", "git", "git~2"] {
+            assert!(!is_refused(path.as_bytes()), "{path}");
+        }
+    }
 
     #[test]
     fn a_link_leads_out_by_its_root_or_by_more_steps_up_than_it_is_deep() {
