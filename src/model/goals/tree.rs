@@ -78,11 +78,11 @@ impl Builder {
             match parser.next_event() {
                 None | Some(Ok((Event::StreamEnd, _))) => return Ok(self.root),
                 Some(Err(cause)) => {
-                    return Err(Self::syntax_error(
-                        text,
-                        place(*cause.marker()),
-                        cause.info(),
-                    ));
+                    let place = place(*cause.marker());
+                    let unclosed = self.unclosed(text, place);
+                    return Err(
+                        unclosed.unwrap_or_else(|| Self::syntax_error(text, place, cause.info()))
+                    );
                 }
                 Some(Ok((event, span))) => self.take(event, span)?,
             }
@@ -219,6 +219,26 @@ impl Builder {
         }
     }
 
+    /// Complains about the bracket that is open where the parser gave up, if that is at the end of the text or where a line begins as
+    /// those outside of brackets do.
+    fn unclosed(&self, text: &str, place: Place) -> Option<Complaint> {
+        let open = self.open.last()?.place;
+        let line = text.lines().nth(open.line - 1)?;
+        let bracket = line.chars().nth(open.column - 1)?;
+        let is_outside = match text.lines().nth(place.line - 1).map(str::trim_start) {
+            None | Some("") => true,
+            Some(line) => line.starts_with("- ") || is_key(line),
+        };
+        let is_unclosed = place.line > open.line && is_outside && matches!(bracket, '[' | '{');
+        is_unclosed.then(|| {
+            Complaint::new(
+                open,
+                format!("not valid YAML: this {bracket} is not closed"),
+            )
+            .hint("close it, or put text that begins with it in quotes")
+        })
+    }
+
     /// Says what the parser could not read, in words for the mistakes that people make.
     fn syntax_error(text: &str, place: Place, info: &str) -> Complaint {
         if info.contains("recursion limit") {
@@ -241,6 +261,12 @@ impl Builder {
         }
         Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
     }
+}
+
+/// Says whether a line begins with a key that is a plain word, and its colon.
+fn is_key(line: &str) -> bool {
+    let word = line.find(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c)));
+    word.is_some_and(|end| end > 0 && line[end..].starts_with(':'))
 }
 
 /// Complains about the line that was read as a key, where the parser looks for a colon behind it: the last one above `place` that

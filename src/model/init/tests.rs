@@ -949,7 +949,7 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
     );
     let ci: Vec<_> = propose(&files, &WITH_CI).left_out;
     for left_out in [
-        ".github/workflows/broken.yml:2:1: not valid YAML: while parsing a node, did not find expected node content",
+        ".github/workflows/broken.yml:1:4: not valid YAML: this [ is not closed",
         ".github/workflows/ci.yml: test: rustup component add clippy: it only sets up",
         ".github/workflows/ci.yml: test: cargo test ${{ matrix.flags }}: it goes by what only CI has",
         ".github/workflows/ci.yml: test: ./ci.sh: it runs under a condition only",

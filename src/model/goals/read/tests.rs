@@ -840,6 +840,26 @@ fn broken_yaml_is_refused_with_its_place() {
             "2:29 not valid YAML: while parsing a flow mapping, did not find expected ',' or '}' | close the [ or { that is open here, or put text that begins with one in quotes",
         ),
         (
+            "goals:\n  - {id: a, check: x}\nevolve: {agent: x\n",
+            "3:9 not valid YAML: this { is not closed | close it, or put text that begins with it in quotes",
+        ),
+        (
+            "goals:\n  - {id: a, check: x\n  - {id: b, check: y}\n",
+            "2:5 not valid YAML: this { is not closed | close it, or put text that begins with it in quotes",
+        ),
+        (
+            "goals: [\n  {id: a, check: x}\n  {id: b, check: y}\n]\n",
+            "3:3 not valid YAML: while parsing a flow sequence, expected ',' or ']' | close the [ or { that is open here, or put text that begins with one in quotes",
+        ),
+        (
+            "goals: [\n",
+            "1:8 not valid YAML: this [ is not closed | close it, or put text that begins with it in quotes",
+        ),
+        (
+            "evolve:\n  protect: [a,\n  agent: x\ngoals: []\n",
+            "2:12 not valid YAML: this [ is not closed | close it, or put text that begins with it in quotes",
+        ),
+        (
             "a: 1\n---\nb: 2\n",
             "2:1 a second document starts here | keep one document in the file, and remove the line ---",
         ),
