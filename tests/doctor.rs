@@ -278,8 +278,17 @@ fn each_thing_that_keeps_the_loop_from_running_is_a_problem_with_what_to_do() {
         "repository",
         "1 tracked file has uncommitted changes",
     );
-    repo.commit_all("broken");
     fs::remove_file(repo.outside().join("bin/claude")).unwrap();
+    let untold = "which one would be called cannot be told: a file that may name it cannot be read";
+    let untold = [("note".to_owned(), untold.to_owned())];
+    assert_eq!(about(&examined(&repo, 10), "agents"), untold);
+    repo.git(&["checkout", "-q", "GOALS.yaml"]);
+    let config = repo.home().join(".config/evolve/config.yaml");
+    fs::write(&config, "agent: x\njob: 2\n").unwrap();
+    let findings = examined(&repo, 10);
+    assert_eq!(about(&findings, "agents"), untold);
+    assert_problem(&findings, "config", "unknown key \"job\"");
+    fs::remove_file(config).unwrap();
     let findings = examined(&repo, 10);
     assert_problem(&findings, "agents", "none is installed");
     let hints = findings.iter().filter(|one| one["level"] == "problem");

@@ -16,7 +16,7 @@ use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::Workspace;
-use crate::effects::{lock, stop};
+use crate::effects::{files, lock, stop};
 use crate::error::{Error, Kind, Result, Spot};
 use crate::model::agent::Entry;
 use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
@@ -74,6 +74,13 @@ impl Seen {
         let (goals, _) = self.known()?.goals.as_ref().ok()?;
         Some(goals)
     }
+
+    /// Says whether there is a file that may name an agent and could not be read.
+    fn is_any_unread(&self) -> bool {
+        let known = self.known();
+        !matches!(self.config, Some(Ok(_)))
+            || known.is_some_and(|known| known.goals.is_err() && known.has_goals_file)
+    }
 }
 
 /// What is known of the repository, its goals among it.
@@ -83,6 +90,7 @@ struct Known {
     ground: Ground,
     seen: RepositorySeen,
     goals_file: String,
+    has_goals_file: bool,
     goals: Result<(Goals, Vec<String>)>,
     /// Why a run would refuse goals that can be read.
     uncommitted: Option<Error>,
@@ -110,6 +118,7 @@ impl Known {
             goals: goals.map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
             uncommitted: is_committed().err(),
             goals_file: file.shown.clone(),
+            has_goals_file: files::is_there(&file.path).unwrap_or(true),
             root: repo.root.clone(),
             places: repo.own_places(),
             ground: repo.ground(),

@@ -27,6 +27,8 @@ pub struct Looks {
     agents: Agents,
     schedulers: Look<Vec<Scheduler>>,
     /// What the checks of the goals do not find, and how many goals there are.
+    /// Nobody names an agent in what can be read, and some cannot be.
+    is_agent_untold: bool,
     unfound: (Look<Vec<Unfound>>, usize),
     /// The folders of the PATH that lie in the repository.
     within: Vec<String>,
@@ -60,6 +62,7 @@ impl Looks {
                 seen.goals().map_or(0, |goals| goals.goals.len()),
             ),
             agents,
+            is_agent_untold: plan.agent.is_none() && seen.is_any_unread(),
             within: known.map(within).unwrap_or_default(),
             folders: Look::begin(move || {
                 let places = places.as_ref();
@@ -88,7 +91,7 @@ impl Looks {
             &untracked.unwrap_or_default(),
         )));
         found.extend(of_config(seen));
-        found.extend(agents(&self.agents.end()));
+        found.extend(agents(&self.agents.end(), self.is_agent_untold));
         let (look, count) = self.unfound;
         let missing = told(look, About::Path, Level::Note, |seen| {
             unfound(seen, count).into_iter().collect()

@@ -33,9 +33,14 @@ pub struct AgentsSeen {
     pub missing: Vec<String>,
 }
 
-/// Says which agent would be called, and which there are.
-pub fn agents(seen: &AgentsSeen) -> Vec<Finding> {
+/// Says which agent would be called, and which there are. `is_untold`: nobody named one, but a file that may do so
+/// could not be read, which is a finding of its own.
+pub fn agents(seen: &AgentsSeen, is_untold: bool) -> Vec<Finding> {
     let chosen = match &seen.chosen {
+        _ if is_untold => Finding::note(
+            About::Agents,
+            "which one would be called cannot be told: a file that may name it cannot be read",
+        ),
         Ok((name, true)) => Finding::ok(
             About::Agents,
             format!("{name} would be called: the first that is installed"),
@@ -131,10 +136,8 @@ mod tests {
     #[test]
     fn an_agent_is_told_with_its_version_and_login() {
         let said = Answer::Said("\nclaude 2.1 (Claude Code)\nmore".to_owned());
-        let found = agents(&seen(
-            Some(said),
-            Login::Found("ANTHROPIC_API_KEY".to_owned()),
-        ));
+        let login = Login::Found("ANTHROPIC_API_KEY".to_owned());
+        let found = agents(&seen(Some(said), login), false);
         let messages: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(
             messages,
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn one_that_hangs_or_has_no_login_is_a_note_with_what_to_do() {
         let traces = traces_of("claude").expect("known");
-        let found = agents(&seen(Some(Answer::Silent), Login::NotFound(traces)));
+        let found = agents(&seen(Some(Answer::Silent), Login::NotFound(traces)), false);
         assert_eq!(found[1].level, Level::Note);
         assert_eq!(
             found[1].message,
@@ -159,7 +162,11 @@ mod tests {
         assert_eq!(found[1].hints.len(), 2);
         let mut other = seen(None, Login::NotFound(traces));
         other.chosen = Ok(("./fix.sh".to_owned(), false));
-        assert_eq!(agents(&other)[1].level, Level::Ok, "it is not called");
+        assert_eq!(
+            agents(&other, false)[1].level,
+            Level::Ok,
+            "it is not called"
+        );
     }
 
     #[test]
@@ -169,9 +176,19 @@ mod tests {
             installed: Vec::new(),
             missing: vec!["a".to_owned(), "b".to_owned()],
         };
-        let found = agents(&none);
+        let found = agents(&none, false);
         assert_eq!(found[0].level, Level::Problem);
         assert_eq!(found[0].hints, ["install one of a, b"]);
         assert_eq!(found.len(), 1, "the hint names those that are missing");
+    }
+
+    #[test]
+    fn which_one_would_be_called_is_not_told_where_what_may_name_it_cannot_be_read() {
+        let traces = traces_of("claude").expect("known");
+        let found = agents(&seen(None, Login::NotFound(traces)), true);
+        assert_eq!(found[0].level, Level::Note);
+        let message =
+            "which one would be called cannot be told: a file that may name it cannot be read";
+        assert_eq!(found[0].message, message);
     }
 }
