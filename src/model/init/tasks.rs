@@ -5,6 +5,7 @@ mod files;
 mod listed;
 mod nox;
 mod rake;
+mod scripts;
 pub(super) mod sessions;
 mod tox;
 
@@ -15,16 +16,13 @@ use std::collections::{HashMap, HashSet};
 use super::called::{Task, TextsOf};
 use super::known;
 use super::offer::{
-    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part,
-    script_tells_nothing, slug, tells_nothing,
+    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
 };
-use super::plainly::called_plainly;
 use super::python::ruff;
 use super::python::venv::VENVS;
-use super::writers;
-use super::{Found, Look, split};
+use super::{Found, Look};
 use crate::model::recipes::Rules;
-use crate::model::{check, mask, text};
+use crate::model::{check, mask};
 
 /// Why what has no recipe makes no goal.
 const RUNS_NOTHING: &str = "it runs nothing";
@@ -91,7 +89,7 @@ pub(super) const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 /// Proposes goals for Make, just and scripts.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     // What a target runs may be one of them, and its own name says more.
-    scripts(look, tasks, found);
+    scripts::propose(look, tasks, found);
     if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
         let make = Caller {
@@ -349,53 +347,6 @@ fn cannot_be_a_goal(rules: &Rules, name: &str, texts_of: TextsOf) -> Option<Stri
     }
 }
 
-fn is_script(path: &str) -> bool {
-    let (folder, name) = split(path);
-    folder == "scripts" && name.starts_with("check-") && name.ends_with(".sh")
-}
-
-/// Proposes each script that checks: `scripts/check-*.sh`.
-fn scripts(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
-    let all: Vec<&String> = look.files().iter().filter(|path| is_script(path)).collect();
-    if !all.is_empty() {
-        found.kinds.push("scripts/check-*.sh".to_owned());
-    }
-    for path in all {
-        let texts_of = |task: &Task| files.texts_of("", task);
-        let body = look.read(path).unwrap_or_default();
-        let run = called_plainly(&body);
-        let tells_nothing = || match check::is_shells(path, &body) {
-            true => script_tells_nothing(&run, &texts_of),
-            false => tells_nothing(&run, &texts_of),
-        };
-        let why = writers::of_script(path, &run, &texts_of);
-        if let Some(why) = why.or_else(|| tells_nothing().map(str::to_owned)) {
-            found.leave_out(format!("{path}: {why}"));
-            continue;
-        }
-        let stem = split(path).1.trim_end_matches(".sh");
-        let word = text::shell_word(path);
-        let check = match (look.is_executable(path), body.lines().next()) {
-            (true, Some(line)) if line.starts_with("#!") => word,
-            (_, Some(line)) if line.starts_with("#!") && line.contains("bash") => {
-                format!("bash {word}")
-            }
-            (_, _) => format!("sh {word}"),
-        };
-        let says = purpose(&body).unwrap_or_else(|| format!("{path} finds nothing"));
-        let goal = Proposal::new(Role::Structure, &slug(stem), "", check)
-            .says(says)
-            .seen_in(path)
-            .same_as(&[path]);
-        found
-            .proposals
-            .push(match known::strange_script(look, &texts_of, path, &run) {
-                Some(why) => goal.lacks(why),
-                None => goal,
-            });
-    }
-}
-
 /// Holds back a goal that calls a task, if it had better not run before somebody has looked at what that does.
 pub(super) fn held(tasks: &TaskFiles, goal: Proposal) -> Proposal {
     let texts_of = |task: &Task| tasks.texts_of("", task);
@@ -403,14 +354,4 @@ pub(super) fn held(tasks: &TaskFiles, goal: Proposal) -> Proposal {
         Some(why) => goal.lacks(why),
         None => goal,
     }
-}
-
-/// Returns what a script says of itself: the first comment below its first line.
-fn purpose(body: &str) -> Option<String> {
-    let comments = body.lines().take(20).filter(|line| !line.starts_with("#!"));
-    let mut comments = comments.filter_map(|line| line.strip_prefix('#'));
-    let first = comments.find(|line| line.chars().filter(|c| c.is_alphabetic()).count() > 8)?;
-    let first = first.trim_matches(['#', ' ', '\t', '-', '=']);
-    let is_note = first.starts_with("shellcheck") || first.to_lowercase().contains("copyright");
-    (!is_note && !first.is_empty()).then(|| first.to_owned())
 }
