@@ -16,6 +16,7 @@ use crate::effects::mirror::Mirror;
 use crate::effects::process::GRACE;
 use crate::effects::repo::Repo;
 use crate::effects::stop::Halt;
+use crate::effects::unrecorded;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Kind, Result};
 use crate::event::Event;
@@ -313,6 +314,13 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         if let Some(isolation) = &session.isolation {
             isolation.leave()?;
         }
+    }
+    let private = &session.home().private;
+    if has_records {
+        unrecorded::forget(private)?;
+    } else {
+        let newest = progress.ledger.history.next_cycle() - 1;
+        unrecorded::note(private, &ending.unrecorded(&session.id, newest))?;
     }
     Ok(session.tell_end(progress, ending, told))
 }

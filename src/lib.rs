@@ -75,6 +75,7 @@ pub mod model {
     pub mod text;
     pub mod told;
     pub mod trajectory;
+    pub mod unrecorded;
     pub mod usage;
     pub mod validation;
     pub mod work;
@@ -127,6 +128,7 @@ pub mod effects {
     pub mod slot;
     pub mod stop;
     pub mod sweep;
+    pub mod unrecorded;
     pub mod watch;
     pub mod within;
     pub mod workspace;

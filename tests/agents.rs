@@ -37,6 +37,11 @@ fn with_claude(scripts: &[&str]) -> TestRepo {
     repo
 }
 
+fn status_of(repo: &TestRepo) -> Value {
+    let run = repo.evolve(&["status", "--json"]).expect(0);
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
 fn claude(repo: &TestRepo, arguments: &[&str]) -> Run {
     let all: Vec<&str> = ["--agent=claude"]
         .into_iter()
@@ -360,6 +365,47 @@ fn a_wait_that_is_longer_than_the_sessions_time_is_not_begun() {
     let run = claude(&repo, &["--max-time=10m"]).expect(0);
     assert!(run.stdout.contains("rate limited: Rate limited, try again in 1 hour (HTTP 429); that takes 1h, longer than --max-time leaves"), "{}", run.stdout);
     assert_eq!(repo.records().len(), 0);
+}
+
+#[test]
+fn how_a_session_ended_that_recorded_nothing_is_told_until_one_has_a_record() {
+    let refused = is_refused(401, "Invalid API key");
+    let repo = with_claude(&[&refused, &works("a"), &refused]);
+    let told = || status_of(&repo)["unrecorded"].clone();
+    let report = || repo.evolve(&["report", "--md"]).expect(0).stdout;
+    let why = "the agent cannot run: not logged in: Invalid API key";
+    claude(&repo, &[]).expect(4);
+    assert_eq!(told()["ending"], "failed");
+    assert!(
+        told()["reason"].as_str().unwrap().starts_with(why),
+        "{}",
+        told()
+    );
+    let status = repo.evolve(&["status"]).expect(0).stdout;
+    assert!(
+        status.contains("recorded nothing: failed: the agent cannot run: not logged in"),
+        "{status}"
+    );
+    assert!(report().contains("one thing waits for you"), "{}", report());
+    assert!(
+        report().contains("The newest session ended: the agent cannot run"),
+        "{}",
+        report()
+    );
+    claude(&repo, &["--max-cycles=1"]).expect(0);
+    assert_eq!(told(), Value::Null);
+    assert!(
+        report().contains("The newest session ended: limit of 1 cycle"),
+        "{}",
+        report()
+    );
+    // Nor is a record that is older the end of it.
+    claude(&repo, &["--max-cycles=1"]).expect(4);
+    assert!(
+        report().contains("The newest session ended: the agent cannot run"),
+        "{}",
+        report()
+    );
 }
 
 #[test]

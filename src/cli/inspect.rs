@@ -15,7 +15,7 @@ use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
-use crate::effects::stop;
+use crate::effects::{stop, unrecorded};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::goals::{Goals, Settings, Where, nearest};
@@ -90,6 +90,8 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             None => protections(&repo, goals.as_ref(), user.as_ref()),
         },
         sandboxes: sandbox::available(),
+        unrecorded: unrecorded::read(&repo.private)
+            .filter(|one| session.is_none() && one.is_newest(records.last())),
         session: session.map(|holder| running(holder, waiting)),
         search: searching(&repo),
         kill: stop::kill_files()?

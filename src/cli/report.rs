@@ -9,7 +9,7 @@ use crate::cli::options::Global;
 use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
-use crate::effects::{clock, files, lock, report as sources, stop};
+use crate::effects::{clock, files, lock, report as sources, stop, unrecorded};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
@@ -73,6 +73,9 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let name = repo.name();
     let queue = &ledger.queue;
     let summary = ledger.summary(repo);
+    let unrecorded = unrecorded::read(&repo.private);
+    let unrecorded = unrecorded.filter(|one| one.is_newest(history.records.last()));
+    let ended = unrecorded.map_or_else(|| summary::ended(&summary), |one| Some(one.ended()));
     Ok(Report::new(&Material {
         name: &name,
         records: &history.records,
@@ -84,7 +87,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         open: &queue.open(&name),
         set_aside: &queue.set_aside(&name),
         counts: queue.counts(&name, &TakenBack::of(&history.records)),
-        ended: summary::ended(&summary).as_ref(),
+        ended: ended.as_ref(),
         state: state(repo)?,
         problems: &ledger.problems(),
         provenance: &provenance(repo, goals.ok(), &text, &history, &progress)?,

@@ -6,6 +6,7 @@ use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
 use crate::model::select::Stuck;
 use crate::model::told::Waiting;
+use crate::model::unrecorded::Unrecorded;
 use crate::model::work::Counts;
 
 /// All that `evolve status` tells.
@@ -26,6 +27,9 @@ pub struct Status {
     pub no_goals: Option<(String, bool)>,
     /// The session at work.
     pub session: Option<Running>,
+    /// How the newest session ended, where it recorded nothing and none is at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<Unrecorded>,
     /// What that session does now; none between two cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<Now>,

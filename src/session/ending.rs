@@ -3,13 +3,16 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::effects::clock;
 use crate::effects::repo::Repo;
 use crate::effects::stop::Halt;
 use crate::error::Error;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
+use crate::model::mask;
 use crate::model::record::{Record, START_IS_GONE};
 use crate::model::select::Stuck;
+use crate::model::unrecorded::Unrecorded;
 
 /// Why a cycle was cut short.
 #[derive(Clone, Debug)]
@@ -120,6 +123,18 @@ impl Ending {
     /// Says whether a person has to see to what ended the session, before another one gets further.
     pub fn is_for_a_person(&self) -> bool {
         matches!(self.word, HUMAN_NEEDED | FAILED)
+    }
+
+    /// The note of this ending where the session recorded nothing after this cycle.
+    pub fn unrecorded(&self, session: &str, after_cycle: u64) -> Unrecorded {
+        Unrecorded {
+            session: session.to_owned(),
+            after_cycle,
+            ended_at: clock::timestamp(),
+            ending: self.word.to_owned(),
+            reason: mask::secrets(&self.reason),
+            is_asking: self.is_for_a_person(),
+        }
     }
 
     /// An ending because somebody else's commits are in the way of an undo (exit 11). Where they took the cycle's start out of the

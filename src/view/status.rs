@@ -6,6 +6,7 @@ use crate::model::select::Stuck;
 use crate::model::status::{Now, Searching, Status};
 use crate::model::text::{clean_line, cut, number, passing, shell_word, some_of};
 use crate::model::told::Waiting;
+use crate::model::unrecorded::Unrecorded;
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 use crate::view::width::hanging;
 
@@ -78,6 +79,7 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
         ("goals", goals(status)),
         ("session", session(status)),
     ];
+    rows.extend(status.unrecorded.as_ref().map(|one| ("last", last(one))));
     rows.extend(doing(status).map(|does| ("now", clean_line(&does))));
     let search = status.search.as_ref();
     rows.extend(search.map(|search| ("search", paint(GOOD, &searching(search)))));
@@ -136,6 +138,20 @@ fn session(status: &Status) -> String {
     let since = clean_line(&running.started_at);
     let words = format!("at work, process {} since {since}", running.pid);
     paint(GOOD, &words)
+}
+
+/// Says how a session ended that recorded nothing.
+fn last(one: &Unrecorded) -> String {
+    let reason = cut(&clean_line(&one.reason), REASON);
+    let words = format!(
+        "ended {}, recorded nothing: {}: {reason}",
+        clean_line(&one.ended_at),
+        clean_line(&one.ending)
+    );
+    match one.is_asking {
+        true => paint(ODD, &words),
+        false => words,
+    }
 }
 
 /// Says what keeps a session from beginning, or makes it begin with something else.

@@ -1,0 +1,31 @@
+//! The note of the newest session that recorded nothing, in `evolve`'s private directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::error::Result;
+use crate::model::unrecorded::Unrecorded;
+
+/// The most bytes of a note.
+const LIMIT: u64 = 64 << 10;
+
+fn place(private: &Path) -> PathBuf {
+    private.join("last-session.json")
+}
+
+/// Notes how a session ended that recorded nothing.
+pub fn note(private: &Path, ended: &Unrecorded) -> Result<()> {
+    let line = serde_json::to_string(ended).expect("BUG: a note is no JSON") + "\n";
+    files::replace_unsynced(&place(private), line.as_bytes())
+}
+
+/// Forgets it: a later session has a record.
+pub fn forget(private: &Path) -> Result<()> {
+    files::remove(&place(private))
+}
+
+/// Returns the note; none if there is none that can be read.
+pub fn read(private: &Path) -> Option<Unrecorded> {
+    let text = files::read_bounded(&place(private), LIMIT).ok()??;
+    serde_json::from_slice(&text).ok()
+}
