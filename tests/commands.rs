@@ -1124,7 +1124,7 @@ fn the_newest_hundred_snapshots_stay_and_older_ones_live_in_git() {
 fn stop_and_its_ways_back_say_what_they_did() {
     let repo = small();
     assert_snapshot!(repo.answer(&["stop", "done", "for", "today"]), @r#"
-    no evolve is at work here; none does anything while .agents/evolve/STOP is there
+    no evolve is at work here; no loop or search begins while .agents/evolve/STOP is there
     `evolve stop --off` takes it away
     "#);
     assert_eq!(repo.read(".agents/evolve/STOP"), "done for today\n");
@@ -1133,7 +1133,7 @@ fn stop_and_its_ways_back_say_what_they_did() {
     assert_snapshot!(repo.answer(&["stop", "--off"]), @"removed [root]/.agents/evolve/STOP");
     assert_snapshot!(repo.answer(&["stop", "--off"]), @"was not there: [root]/.agents/evolve/STOP");
     assert_snapshot!(repo.answer(&["stop", "--kill", "on holiday"]), @r#"
-    every evolve of this user stops within a second: [home]/.config/evolve/KILL
+    every loop and search of this user stops within a second: [home]/.config/evolve/KILL
     `evolve stop --off --kill` takes it away
     "#);
     assert_eq!(
@@ -1153,7 +1153,7 @@ fn stop_and_its_ways_back_say_what_they_did() {
     "#);
     assert_snapshot!(repo.answer(&["stop", "--off"]), @r#"
     was not there: [root]/.agents/evolve/STOP
-    a KILL file still keeps every evolve of this user from running: [home]/.config/evolve/KILL; `evolve stop --off --kill` takes it away
+    a KILL file still keeps every loop and search of this user from running: [home]/.config/evolve/KILL; `evolve stop --off --kill` takes it away
     "#);
     assert_snapshot!(repo.answer(&["stop", "--off", "--kill"]), @"removed [home]/.config/evolve/KILL");
     assert_snapshot!(repo.answer(&["stop", "--now"]), @"no evolve is at work here");

@@ -371,7 +371,7 @@ pub(super) struct StopOptions {
     /// End the running session at once, as Ctrl-C would; leaves no file
     #[arg(long, conflicts_with_all = ["kill", "off"])]
     pub(super) now: bool,
-    /// Stop every evolve of this user within a second, for good
+    /// Stop every loop and search of this user within a second, for good
     #[arg(long)]
     pub(super) kill: bool,
     /// Take the stop file away (with --kill: the kill file)

@@ -48,7 +48,7 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 wake(&places.private)?;
             }
             global.tell(&format!(
-                "every evolve of this user stops within a second: {}\n",
+                "every loop and search of this user stops within a second: {}\n",
                 path.display()
             ));
             global.tell("`evolve stop --off --kill` takes it away\n");
@@ -102,7 +102,7 @@ fn tell_of_kill(global: &Global) -> Result<()> {
         .filter(|path| std::fs::symlink_metadata(path).is_ok())
     {
         global.tell(&format!(
-            "a KILL file still keeps every evolve of this user from running: {}; `evolve stop --off --kill` takes it away\n",
+            "a KILL file still keeps every loop and search of this user from running: {}; `evolve stop --off --kill` takes it away\n",
             path.display()
         ));
     }
@@ -133,7 +133,7 @@ fn what_stops(repo: &Repo) -> String {
     let at_work: Vec<&str> = at_work.into_iter().flatten().collect();
     match at_work.is_empty() {
         true => format!(
-            "no evolve is at work here; none does anything while {} is there",
+            "no evolve is at work here; no loop or search begins while {} is there",
             names::STOP
         ),
         false => format!("{}: {}", at_work.join(", "), names::STOP),

@@ -161,7 +161,7 @@ pub fn kill(kills: &Kills) -> Vec<Finding> {
             true => String::new(),
             false => format!(": {}", clean_line(words)),
         };
-        let message = format!("{path} stops every evolve of this user{words}");
+        let message = format!("{path} stops every loop and search of this user{words}");
         Finding::problem(About::Kill, message).hint("`evolve stop --off --kill` takes it away")
     };
     match found.is_empty() {
@@ -281,7 +281,7 @@ mod tests {
         let found = kill(&Ok(vec![("/k".to_owned(), "enough".to_owned())]));
         assert_eq!(
             found[0].message,
-            "/k stops every evolve of this user: enough"
+            "/k stops every loop and search of this user: enough"
         );
         assert_eq!(found[0].level, Level::Problem);
     }

@@ -68,7 +68,7 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
             };
             Finding::problem(
                 About::Stop,
-                format!("no evolve does anything while .agents/evolve/STOP is there{words}"),
+                format!("no loop or search begins while .agents/evolve/STOP is there{words}"),
             )
             .hint("`evolve stop --off` takes it away")
         }
