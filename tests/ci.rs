@@ -282,7 +282,7 @@ fn on_github_failing_goals_are_annotated_at_their_line_and_the_job_has_a_summary
     let run = repo.evolve_with(&env, &["measure"]);
     assert!(
         run.stdout
-            .ends_with("\n::error file=GOALS.yaml,line=4,title=goal lint::exit 1\n"),
+            .ends_with("\n::error file=GOALS.yaml,line=4,title=goal lint::exit 1%0Aa::b\n"),
         "{}",
         run.stdout
     );
@@ -524,6 +524,13 @@ fn the_action_runs_evolve_with_its_arguments_and_runs_nothing_else() {
     assert!(
         String::from_utf8_lossy(&measured.stdout).contains("lint"),
         "{measured:?}"
+    );
+    // What cannot be split as it stands is not run in part.
+    let open = run("measure --gate 'lint");
+    assert_eq!(
+        (open.status.code(), &open.stdout[..]),
+        (Some(1), &b""[..]),
+        "{open:?}"
     );
     let planted = run("measure 'no such'; touch planted $(touch planted)");
     assert!(!repo.path("planted").exists(), "{planted:?}");

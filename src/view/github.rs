@@ -2,15 +2,19 @@
 //!
 //! The forms are those of the runner's workflow commands ("Workflow commands for GitHub Actions").
 
+use std::cmp::Reverse;
+
 use crate::error::Spot;
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{clean, clean_line, duration, markdown, number, passing};
+use crate::model::text::{clean, clean_line, count, duration, markdown, number, passing};
 use crate::view::plain::Line;
 
 /// The most annotations of one kind that a step shows; what comes after is dropped by GitHub.
 const MOST: usize = 10;
+/// How much of a check's last line is shown, in characters.
+const SAID: usize = 200;
 
 /// The story of a session in the log of a job, each cycle in a group of its own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,30 +44,55 @@ impl Groups {
     }
 }
 
-/// Returns one annotation for each failing goal, at its line of the goals file; `line` says which that is.
+/// Returns one annotation for each failing goal, the heaviest first, at its line of the goals file; `line` says which that is. The
+/// last that is shown names those that are not.
 pub fn annotations(
     snapshot: &Snapshot,
     file: &str,
     line: impl Fn(&str) -> Option<usize>,
 ) -> String {
+    let mut failing: Vec<_> = snapshot.with(CheckResult::Fail).collect();
+    failing.sort_by_key(|goal| Reverse(goal.weight));
+    let (shown, more) = failing.split_at(failing.len().min(MOST));
+    let more: Vec<String> = more.iter().map(|goal| clean_line(&goal.id)).collect();
+    let more = (!more.is_empty()).then(|| format!("\n\nfailing, too: {}", more.join(", ")));
     let mut told = String::new();
-    let failing = snapshot.with(CheckResult::Fail);
-    for goal in failing.take(MOST) {
+    for (at, goal) in shown.iter().enumerate() {
         let line = line(&goal.id).unwrap_or(1);
+        let last = at + 1 == shown.len();
+        let more = more.as_deref().filter(|_| last).unwrap_or_default();
         told.push_str(&format!(
             "::error file={},line={line},title={}::{}\n",
             property(file),
             property(&format!("goal {}", goal.id)),
-            value(&why(goal))
+            value(&(why(goal) + &last_line(goal) + more))
         ));
     }
     told
 }
 
-/// Returns one annotation for each place of a file that cannot be read as it is meant.
+/// Returns the last line that a check said, on a line of its own; empty if it said nothing.
+fn last_line(goal: &Measurement) -> String {
+    let tail = goal.output_tail.as_deref().unwrap_or_default();
+    let last = tail
+        .lines()
+        .map(clean_line)
+        .rfind(|line| !line.trim().is_empty());
+    last.map_or_else(String::new, |last| {
+        format!("\n{}", mask::line(last.trim(), SAID))
+    })
+}
+
+/// Returns one annotation for each place of a file that cannot be read as it is meant. The last that is shown counts those that are
+/// not.
 pub fn spots<'a>(spots: impl Iterator<Item = &'a Spot>, file: &str) -> Vec<String> {
-    let annotation = |spot: &Spot| {
-        let message = format!("{}\n{}", spot.message, spot.hint);
+    let spots: Vec<_> = spots.collect();
+    let more = spots.len().saturating_sub(MOST);
+    let annotation = |(at, spot): (usize, &&Spot)| {
+        let mut message = format!("{}\n{}", spot.message, spot.hint);
+        if more > 0 && at + 1 == MOST {
+            message.push_str(&format!("\nand {}", count(more, "more problem")));
+        }
         format!(
             "::error file={},line={},col={}::{}",
             property(file),
@@ -72,7 +101,8 @@ pub fn spots<'a>(spots: impl Iterator<Item = &'a Spot>, file: &str) -> Vec<Strin
             value(mask::secrets(&clean(&message)).trim())
         )
     };
-    spots.take(MOST).map(annotation).collect()
+    let shown = spots.iter().take(MOST);
+    shown.enumerate().map(annotation).collect()
 }
 
 /// Returns the summary of a job, in Markdown: the score, and each goal with what it came to.
@@ -138,7 +168,7 @@ fn bare(text: &str) -> String {
 }
 
 fn value(text: &str) -> String {
-    let text = text.replace('%', "%25");
+    let text = text.replace("##[", "## [").replace('%', "%25");
     text.replace('\r', "%0D").replace('\n', "%0A")
 }
 
@@ -204,6 +234,26 @@ mod tests {
             told,
             "::error file=a%2Cb%3AGOALS.yaml,line=7,title=goal lint::100 %25 wrong, see: a::b\n"
         );
+    }
+
+    #[test]
+    fn the_heaviest_goals_are_annotated_with_what_they_said_and_the_last_names_the_others() {
+        let failing = |at: u8| {
+            let mut goal = samples::measurement(&format!("g{at}"), CheckResult::Fail);
+            (goal.weight, goal.reason) = (at, Some("exit 1".to_owned()));
+            goal.output_tail = (at == 12).then(|| "a\nb: wrong\n\n".to_owned());
+            goal
+        };
+        let snapshot = samples::snapshot((1..=12).map(failing).collect());
+        let told = annotations(&snapshot, "G", |_| Some(1));
+        let told: Vec<&str> = told.lines().collect();
+        assert_eq!(told.len(), MOST);
+        assert_eq!(
+            told[0],
+            "::error file=G,line=1,title=goal g12::exit 1%0Ab: wrong"
+        );
+        let last = "::error file=G,line=1,title=goal g3::exit 1%0A%0Afailing, too: g2, g1";
+        assert_eq!(told[MOST - 1], last);
     }
 
     #[test]
