@@ -1171,3 +1171,33 @@ hint: add direction: at-least or direction: at-most
     let line = "warning: GOALS.yaml:6:29: without a direction";
     assert!(run.stderr.starts_with(line), "{}", run.stderr);
 }
+
+#[test]
+fn what_cannot_be_linked_is_told_by_whatever_looks_at_the_goals_as_by_a_run() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let goals = repo.read("GOALS.yaml");
+    let linked = |path: &str| {
+        let text = format!("{goals}evolve: {{isolate: true, link: [{path}]}}\n");
+        repo.write("GOALS.yaml", &text);
+        repo.commit_all("link");
+    };
+    linked("GOALS.yaml");
+    let error = "GOALS.yaml cannot be linked: git tracks it, so a copy has it";
+    for (words, code) in [
+        (&["validate"][..], 2),
+        (&["--dry-run"], 2),
+        (&["doctor"], 10),
+    ] {
+        let run = repo.evolve(words).expect(code);
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains(error), "{words:?}: {said}");
+    }
+    repo.run(&["--max-cycles=1"]).expect(2);
+    linked("deps");
+    let warning = "deps is to be linked, and is not in the checkout";
+    for words in [&["validate"][..], &["--dry-run"], &["doctor"]] {
+        let run = repo.evolve(words);
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains(warning), "{words:?}: {said}");
+    }
+}

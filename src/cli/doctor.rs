@@ -8,6 +8,7 @@ use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::{Global, RunOptions};
+use crate::cli::place::refuse_tracked_links;
 use crate::cli::print::print_document;
 use crate::effects::doctor::{Asker, Look};
 use crate::effects::journal::{Journal, JournalFile};
@@ -93,7 +94,7 @@ struct Known {
     has_goals_file: bool,
     goals: Result<(Goals, Vec<String>)>,
     /// Why a run would refuse goals that can be read.
-    uncommitted: Option<Error>,
+    refused: Option<Error>,
     /// The failing goals that a run leaves to a person.
     stuck: Vec<String>,
 }
@@ -112,11 +113,17 @@ impl Known {
             Some(Err(_)) | None => Ok(()),
         };
         let goals = file.load();
+        let links = goals.as_ref().map(|(goals, _)| &goals.settings.link[..]);
+        let linked = refuse_tracked_links(&repo, links.unwrap_or_default());
         let stuck = goals.as_ref().map(|(goals, _)| stuck(&repo, goals));
         Ok(Known {
             stuck: stuck.unwrap_or_default(),
-            goals: goals.map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
-            uncommitted: is_committed().err(),
+            goals: goals.map(|(goals, spots)| {
+                let spots = spots.iter().map(Spot::in_words);
+                let missing = linked.iter().flatten().cloned();
+                (goals, spots.chain(missing).collect())
+            }),
+            refused: is_committed().err().or(linked.err()),
             goals_file: file.shown.clone(),
             has_goals_file: files::is_there(&file.path).unwrap_or(true),
             root: repo.root.clone(),

@@ -8,6 +8,7 @@ use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::{Global, RunOptions};
+use crate::cli::place;
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{self, block_on, effective_jobs};
 use crate::cli::watch::{Log, Watched, Watcher, watch};
@@ -283,7 +284,9 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     let (goals, warnings) = file.load()?;
     audience.refuse_kept(global, &repo, run.json)?;
     audience.refuse_undeliverable()?;
+    let missing = place::refuse_tracked_links(&repo, place::links(run, &goals.settings))?;
     global.point_out(&warnings);
+    missing.iter().for_each(|warning| global.warn(warning));
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let all: Vec<_> = goals.goals.iter().collect();
     let before = Before::look(&repo, &all);
@@ -299,8 +302,8 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     watched.end();
     let mut snapshot = whole(before.told(global, &repo, &all, measured)?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    let place = audience.place_of(&file);
-    audience.tell(global, &snapshot, &goals, &place, !run.json);
+    let at = audience.place_of(&file);
+    audience.tell(global, &snapshot, &goals, &at, !run.json);
     audience.report(Some(&snapshot), None)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {

@@ -98,26 +98,38 @@ pub fn provisions(
                 .hint("add --isolate, or write `measure: clean` under evolve: in GOALS.yaml"),
         );
     }
-    let link = match run.link.is_empty() {
-        true => file.link.clone(),
-        false => run.link.clone(),
-    };
-    for path in &link {
-        let tracked = home.git.run(&["ls-files", "-z", "--", path])?;
-        if !tracked.is_empty() {
-            return Err(Error::usage(format!(
-                "{path} cannot be linked: git tracks it, so a copy has it"
-            ))
-            .hint("link only what git ignores"));
-        }
-        if std::fs::symlink_metadata(home.root.join(path)).is_err() {
-            events.warn(format!(
-                "{path} is to be linked, and is not in the checkout"
-            ));
-        }
+    let link = links(run, file).to_vec();
+    for warning in refuse_tracked_links(home, &link)? {
+        events.warn(warning);
     }
     Ok(Provisions {
         link,
         prepare: run.prepare.clone().or_else(|| file.prepare.clone()),
     })
+}
+
+/// Returns what slots are lent: by flags, else by GOALS.yaml.
+pub fn links<'a>(run: &'a RunOptions, file: &'a Settings) -> &'a [String] {
+    match run.link.is_empty() {
+        true => &file.link,
+        false => &run.link,
+    }
+}
+
+/// Refuses to lend what git tracks; returns a warning of what is not there.
+pub fn refuse_tracked_links(home: &Repo, links: &[String]) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    for path in links {
+        let tracked = home.git.run(&["ls-files", "-z", "--", path])?;
+        if !tracked.is_empty() {
+            let error = format!("{path} cannot be linked: git tracks it, so a copy has it");
+            return Err(Error::usage(error).hint("link only what git ignores"));
+        }
+        if std::fs::symlink_metadata(home.root.join(path)).is_err() {
+            warnings.push(format!(
+                "{path} is to be linked, and is not in the checkout"
+            ));
+        }
+    }
+    Ok(warnings)
 }

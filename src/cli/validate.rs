@@ -3,6 +3,7 @@
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
+use crate::cli::place::refuse_tracked_links;
 use crate::cli::print::print_document;
 use crate::effects::agent::Agent;
 use crate::effects::program;
@@ -21,14 +22,15 @@ use crate::view::{validation, width};
 pub fn validate(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
-    let (goals, spots) = match load(&file) {
+    let (goals, spots, missing) = match load(&repo, &file) {
         Err(error) if as_json && error.kind == Kind::Usage => {
             print_document("validation", &Validation::of_error(&file.shown, &error))?;
             return Ok(error.kind.exit_code());
         }
         loaded => loaded?,
     };
-    let warnings = warnings(&repo, &goals);
+    let mut warnings = warnings(&repo, &goals);
+    warnings.extend(missing);
     let (mut found, unfollowed) = examine(&repo, &goals, &file.shown)?;
     let later: Vec<String> = unfollowed.into_iter().chain(changing(&goals)).collect();
     let words = warnings.iter().chain(&later).cloned();
@@ -49,11 +51,13 @@ pub fn validate(global: &Global, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-/// Reads the goals; what the shell cannot read is an error like any other.
-fn load(file: &GoalsFile) -> Result<(Goals, Vec<Spot>)> {
+/// Reads the goals; what the shell cannot read is an error like any other, and so is what cannot be linked. Returns their warnings,
+/// and what is to be linked and is not there.
+fn load(repo: &Repo, file: &GoalsFile) -> Result<(Goals, Vec<Spot>, Vec<String>)> {
     let (goals, spots) = file.load()?;
     file.refuse_unread(&unread(&goals))?;
-    Ok((goals, spots))
+    let missing = refuse_tracked_links(repo, &goals.settings.link)?;
+    Ok((goals, spots, missing))
 }
 
 /// Says what the loop would do without here.

@@ -164,7 +164,7 @@ fn of_repository(seen: &Seen, dirty: Option<Look<Option<Vec<String>>>>) -> Vec<F
     }
     let read = known.goals.as_ref();
     let read = read.map(|(goals, warnings)| (goals.goals.len(), warnings.clone()));
-    let read = match &known.uncommitted {
+    let read = match &known.refused {
         Some(error) if read.is_ok() => Err(error),
         Some(_) | None => read,
     };
