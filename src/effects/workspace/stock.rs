@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
+use super::change::Changed;
+use super::index::restat::Untouched;
 use super::leftovers::strays::Left;
 use super::{Start, Stock, When, Workspace, attributes, some_of, status};
 use crate::effects::repo::Head;
@@ -67,60 +69,22 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
-        let mut distrusted = self.distrust_index(start)?;
-        // Not what it lists by the end, and in a large tree much of it.
-        let listed = std::mem::take(&mut distrusted.listed);
-        left.notes.extend(self.bring_in(start, &listed)?);
-        drop(listed);
-        left.notes.extend(self.fill_emptied(start)?);
-        self.distrust_within(start)?;
-        let mended = distrusted.notes.first();
-        broken.extend(mended.filter(|_| distrusted.is_mended).cloned());
-        left.notes.extend(distrusted.notes);
+        let untouched = self.bring_up(start, &mut left, &mut broken)?;
         let mut found = self.follow(start)?;
         found.rewritten = broken.into_iter().next().or(found.rewritten);
         left.notes.extend(put_back);
-        left.notes.extend(found.notes);
+        left.notes.append(&mut found.notes);
         self.clear_ledger(start, &mut left)?;
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
         self.note_hiding(start, cleared.ignoring, &mut left)?;
-        self.take_unbuilt(start, &found.commit, &mut left)?;
-        self.look_at_protected(start, &mut left)?;
-        self.read_state(start, &mut left)?;
-        self.bring_back(start, &found.commit, &mut left)?;
-        self.clear_submodules(start, &mut left)?;
-        self.clear_unset(start, &mut left)?;
-        let unmerged = std::mem::take(&mut left.status.unmerged);
-        let tip =
-            self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
+        let tip = self.gather(start, &found, &mut left)?;
         left.note_planted(planted);
         let listed = left.listed.take();
         left.notes
-            .extend(self.write_converted(start, &distrusted.untouched, listed)?);
-        let mut change = Change {
-            rewritten: found.rewritten,
-            goalposts: left.goalposts,
-            ..Change::default()
-        };
+            .extend(self.write_converted(start, &untouched, listed)?);
         let tip_tree = self.repo.tree_of(&tip)?;
-        let differences = self.repo.differences(&start.tree, &tip_tree)?;
-        change.unheld = self.unheld(&tip, &differences, start)?;
-        change
-            .unheld
-            .extend(self.replaced(start, &left.submodules)?);
-        change.unheld.append(&mut left.unheld);
-        change.unheld.extend(self.moved_modules(start, &tip)?);
-        let conflicts = unmerged.iter();
-        let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
-        change.unheld.extend(conflicts);
-        let changed = self.changed_files(start, differences, &mut change)?;
-        if !start.is_ledger_converted
-            && let Some(converted) = status::converted(self.repo)
-        {
-            // With it no session could begin any more.
-            change.goalposts.push(converted.words());
-            left.notes.extend(self.clear_attributes(start, &tip_tree)?);
-        }
+        let (mut change, changed) = self.change_at(start, &tip, &tip_tree, &mut left)?;
+        change.rewritten = found.rewritten;
         let removed = self.clear_hollow(start, cleared.folders, &changed.gone, &tip_tree)?;
         left.notes.extend(removed);
         let told = self.note_taken_meanwhile(start, &tip, &left.moved, &mut change)?;
@@ -154,6 +118,73 @@ impl Workspace<'_> {
             after_agent: start.kept.look_after_agent(&self.repo.root),
             position: Some(self.position(start)?),
         })
+    }
+
+    /// Has the index and the tree say what is there, whatever hides it, so that git can be asked; returns the tracked files that nobody
+    /// touched. `broken` says what of the repository had to be made anew.
+    fn bring_up(
+        &self,
+        start: &Start,
+        left: &mut Left,
+        broken: &mut Vec<String>,
+    ) -> Result<Untouched> {
+        let mut distrusted = self.distrust_index(start)?;
+        // Not what it lists by the end, and in a large tree much of it.
+        let listed = std::mem::take(&mut distrusted.listed);
+        left.notes.extend(self.bring_in(start, &listed)?);
+        drop(listed);
+        left.notes.extend(self.fill_emptied(start)?);
+        self.distrust_within(start)?;
+        let mended = distrusted.notes.first();
+        broken.extend(mended.filter(|_| distrusted.is_mended).cloned());
+        left.notes.extend(distrusted.notes);
+        Ok(distrusted.untouched)
+    }
+
+    /// Gathers what the agent left beside its commits, moves away what may not stay, and commits the rest; returns the newest commit.
+    fn gather(&self, start: &Start, found: &Found, left: &mut Left) -> Result<String> {
+        self.take_unbuilt(start, &found.commit, left)?;
+        self.look_at_protected(start, left)?;
+        self.read_state(start, left)?;
+        self.bring_back(start, &found.commit, left)?;
+        self.clear_submodules(start, left)?;
+        self.clear_unset(start, left)?;
+        let unmerged = std::mem::take(&mut left.status.unmerged);
+        let tip = self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), left)?;
+        let conflicts = unmerged.iter();
+        let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
+        left.unheld.extend(conflicts);
+        Ok(tip)
+    }
+
+    /// Says what the change from the start to a commit is, as far as the verdict looks at it, and its files.
+    fn change_at(
+        &self,
+        start: &Start,
+        tip: &str,
+        tip_tree: &str,
+        left: &mut Left,
+    ) -> Result<(Change, Changed)> {
+        let differences = self.repo.differences(&start.tree, tip_tree)?;
+        let mut change = Change {
+            goalposts: std::mem::take(&mut left.goalposts),
+            unheld: self.unheld(tip, &differences, start)?,
+            ..Change::default()
+        };
+        change
+            .unheld
+            .extend(self.replaced(start, &left.submodules)?);
+        change.unheld.append(&mut left.unheld);
+        change.unheld.extend(self.moved_modules(start, tip)?);
+        let changed = self.changed_files(start, differences, &mut change)?;
+        if !start.is_ledger_converted
+            && let Some(converted) = status::converted(self.repo)
+        {
+            // With it no session could begin any more.
+            change.goalposts.push(converted.words());
+            left.notes.extend(self.clear_attributes(start, tip_tree)?);
+        }
+        Ok((change, changed))
     }
 
     /// Names new folders in a commit that only tools fill: few want them there, and an agent's `git add -A` is soon made.
