@@ -316,11 +316,14 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         }
     }
     let private = &session.home().private;
-    if has_records {
-        unrecorded::forget(private)?;
-    } else {
-        let newest = progress.ledger.history.next_cycle() - 1;
-        unrecorded::note(private, &ending.unrecorded(&session.id, newest))?;
+    let newest = progress.ledger.history.next_cycle() - 1;
+    let noted = match has_records {
+        true => unrecorded::forget(private),
+        false => unrecorded::note(private, &ending.unrecorded(&session.id, newest)),
+    };
+    if let Err(error) = noted {
+        // The session ended as it did all the same.
+        session.events.warn(error.message);
     }
     Ok(session.tell_end(progress, ending, told))
 }

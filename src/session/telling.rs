@@ -32,10 +32,14 @@ impl Session {
             let failed = match self.stop.halt() {
                 None => hook.run(supervisor, told).await,
                 Some(Halt::Kill(..)) => None,
-                Some(_) => {
+                Some(halt) => {
                     let limit = text::duration(hook::LIMIT.as_secs_f64());
-                    self.events
-                        .note(format!("on_cycle is told first, which may take {limit}"));
+                    let way_out = match halt.signal() {
+                        Some(_) => "; a second signal does not wait for it",
+                        None => "",
+                    };
+                    let note = format!("on_cycle is told first, which may take {limit}{way_out}");
+                    self.events.note(note);
                     hook.run_last(supervisor, told)
                 }
             };
