@@ -74,6 +74,7 @@ struct Builder {
 impl Builder {
     fn build(mut self, text: &str) -> Result<Option<Tree>, Complaint> {
         let mut parser = Parser::new_from_str(text);
+        let lines: Vec<&str> = text.lines().collect();
         loop {
             match parser.next_event() {
                 None | Some(Ok((Event::StreamEnd, _))) => return Ok(self.root),
@@ -84,19 +85,24 @@ impl Builder {
                         unclosed.unwrap_or_else(|| Self::syntax_error(text, place, cause.info()))
                     );
                 }
-                Some(Ok((event, span))) => self.take(event, span)?,
+                Some(Ok((event, span))) => self.take(event, span, &lines)?,
             }
         }
     }
 
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Complaint> {
+    fn take(&mut self, event: Event<'_>, span: Span, lines: &[&str]) -> Result<(), Complaint> {
         let place = place(span.start);
         match event {
             Event::DocumentStart(_) => self.start_document(place)?,
             Event::Alias(anchor) => self.repeat(place, anchor)?,
             Event::Scalar(text, style, anchor, tag) => {
                 self.refuse_tag(tag.as_deref(), place)?;
-                let place = along(place, span);
+                let place = match style {
+                    ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                        within_quotes(lines, along(place, span))
+                    }
+                    _ => along(place, span),
+                };
                 // A value that is not there is marked where the next thing stands; its key's place says more.
                 let place = match (text.is_empty(), style, self.key_place()) {
                     (true, ScalarStyle::Plain, Some(key)) => key,
@@ -378,6 +384,27 @@ fn along(place: Place, span: Span) -> Place {
         length: if is_one_line { length.max(1) } else { 1 },
         ..place
     }
+}
+
+/// Returns the place of a scalar in quotes without what stands behind them on the line, which the parser counts, too.
+fn within_quotes(lines: &[&str], place: Place) -> Place {
+    let line = lines.get(place.line - 1).copied().unwrap_or_default();
+    let mut said = line.chars().skip(place.column - 1).take(place.length);
+    let quote = said.next();
+    let mut said = said.enumerate().peekable();
+    while let Some((at, c)) = said.next() {
+        let is_escape = match quote {
+            Some('"') => c == '\\',
+            _ => c == '\'' && said.peek().is_some_and(|(_, next)| *next == '\''),
+        };
+        if is_escape {
+            said.next();
+        } else if Some(c) == quote {
+            let length = at + 2;
+            return Place { length, ..place };
+        }
+    }
+    place
 }
 
 fn too_deep(place: Place) -> Complaint {

@@ -1238,3 +1238,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_stands_behind_a_value_in_quotes_is_not_marked() {
+    for (value, length) in [
+        (r#""2"   # it's "so""#, 3),
+        (r#""a \" b" # c"#, 8),
+        ("'it''s'   # c", 7),
+        ("'x'", 3),
+        ("x   # c", 1),
+    ] {
+        let text = format!("goals:\n  - {{id: a}}\n  - id: b\n    check: c\n    weight: {value}\n");
+        let Err(problems) = read(&text) else {
+            panic!("{value} is a weight")
+        };
+        let problem = problems.iter().find(|it| it.line == 5);
+        assert_eq!(problem.expect("a problem").length, length, "{value}");
+    }
+}
