@@ -1217,3 +1217,27 @@ fn a_folder_that_was_shut_meanwhile_is_named_as_what_keeps_a_change_from_the_bra
     assert!(!repo.has("a"));
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[test]
+fn a_change_that_a_filter_of_gits_cannot_write_here_is_undone_and_counts_as_an_attempt() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write(".gitattributes", "*.bin filter=l\n");
+    repo.commit_all("a filter");
+    for (key, value) in [("clean", "cat"), ("smudge", "false"), ("required", "true")] {
+        repo.git(&["config", &format!("filter.l.{key}"), value]);
+    }
+    let before = theirs(&repo);
+    let script = "touch a; echo x >n.bin; git add -A; git commit -qm x";
+    repo.agent_does(&[script, "touch a; git add a; git commit -qm a"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "regressed", "{record}");
+    let reason = record["reason"].as_str().unwrap();
+    let words = "git cannot write its files into the working tree: n.bin: smudge filter l failed";
+    assert_eq!(reason, words);
+    assert_eq!(theirs(&repo), before);
+    assert!(!repo.has("a") && !repo.path(".git/evolve-landing").exists());
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert!(repo.has("a"));
+}

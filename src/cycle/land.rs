@@ -74,6 +74,10 @@ pub async fn land(
             Landed::Hindered(Hindrance::Busy(why)) => {
                 return Ok(make_room(start, verdict, &why, "end that"));
             }
+            Landed::Hindered(Hindrance::Unwritable(why)) => {
+                progress.kept_off.clear();
+                return Ok((unwritable(verdict, &why), None));
+            }
             Landed::Hindered(Hindrance::Locked(what)) => {
                 match until_free(session, &start.branch).await {
                     Ok(true) => continue,
@@ -255,6 +259,15 @@ fn dropped(verdict: Verdict, why: String) -> Verdict {
         reason: Some(why),
         newly_failing: Vec::new(),
         newly_passing: verdict.newly_passing,
+    }
+}
+
+/// The verdict on a change that cannot be checked out where it was to come: as for any other repository, it is none to keep.
+fn unwritable(verdict: Verdict, why: &str) -> Verdict {
+    let why = format!("git cannot write its files into the working tree: {why}");
+    Verdict {
+        result: CycleResult::Regressed,
+        ..dropped(verdict, why)
     }
 }
 

@@ -592,11 +592,15 @@ fn failure<S: AsRef<OsStr>>(root: &Path, arguments: &[S], answer: &Answer) -> Er
             .hint("something ended it; run evolve again"),
     };
     let error = error.advised();
-    match said.contains(".lock': File exists") {
-        true => {
-            error.hint("another git is at work here; if none is, remove the lock file it names")
-        }
-        false => error,
+    let is_of_filter = ["smudge filter", "clean filter"]
+        .iter()
+        .any(|it| said.contains(it));
+    if said.contains(".lock': File exists") {
+        error.hint("another git is at work here; if none is, remove the lock file it names")
+    } else if is_of_filter {
+        error.hint("mend that filter of git's, or what it needs (a server, an object), and run evolve again: nothing of what it was to write is lost")
+    } else {
+        error
     }
 }
 

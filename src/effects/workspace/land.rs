@@ -55,6 +55,8 @@ pub enum Hindrance {
     Busy(String),
     /// Another git that is at work here, as these lock files say.
     Locked(Vec<String>),
+    /// Git cannot write the change's own files here, in its words: a filter fails on one of them.
+    Unwritable(String),
 }
 
 impl Workspace<'_> {
@@ -361,6 +363,10 @@ fn cannot_follow(hindrance: &Hindrance) -> Error {
             "run evolve again",
         ),
         Hindrance::Busy(why) => (why.clone(), "end that, and run evolve again"),
+        Hindrance::Unwritable(why) => (
+            why.clone(),
+            "mend the filter of git's that fails, or what it needs, and run evolve again",
+        ),
     };
     let why = format!("a kept change is on the branch, and its files cannot follow: {why}");
     Error::unsafe_repo(why).hint(hint)

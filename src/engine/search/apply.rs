@@ -283,6 +283,13 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<Vec<String>> {
             )
         }
         Landed::Hindered(Hindrance::Busy(why)) => (Kind::Unsafe, why),
+        Landed::Hindered(Hindrance::Unwritable(why)) => {
+            hint = "nothing was changed; mend the filter of git's that fails, or what it needs";
+            (
+                Kind::Unsafe,
+                format!("git cannot write its files into the working tree: {why}"),
+            )
+        }
         Landed::Hindered(Hindrance::Locked(what)) => (
             Kind::Unsafe,
             format!(

@@ -29,7 +29,7 @@ use crate::effects::workspace::undo::beside::is_attributes;
 use crate::effects::workspace::undo::put_back::Changed;
 use crate::effects::workspace::{Hindrance, Landing, Workspace, ended};
 use crate::error::{Error, Result};
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// The folder in the git directory in which files are made ready.
 const FOLDER: &str = "evolve-landing";
@@ -43,6 +43,8 @@ const WAS: &str = "was";
 const ON_THE_WAY: [&str; 2] = [".evolve-new", ".evolve-was"];
 /// How many paths are named.
 const SHOWN: usize = 10;
+/// How much is shown of what git says, in characters.
+const SAID: usize = 300;
 /// How often a file is tried to be put where another one comes and goes.
 const TRIES: usize = 5;
 
@@ -120,6 +122,14 @@ fn keep_unknown(
     }
 }
 
+/// Returns what git said at last of why it failed: `n.bin: smudge filter lfs failed`.
+fn git_words(error: &Error) -> String {
+    let last = error.message.lines().rfind(|line| !line.trim().is_empty());
+    let last = text::clean_line(last.unwrap_or_default());
+    let said = last.trim_start_matches("fatal: ");
+    mask::line(said, SAID)
+}
+
 fn clear(folder: &Path) -> Result<()> {
     files::remove_all(folder).map_err(|cause| Error::io("remove", folder, cause))
 }
@@ -156,7 +166,11 @@ impl<'a> Placing<'a> {
                 why.to_owned() + &text::some_of(&shut, SHOWN),
             )));
         }
-        placing.make_ready(&landing.to)?;
+        if let Err(error) = placing.make_ready(&landing.to) {
+            let why = git_words(&error);
+            may_refuse::<()>(Err(error))?;
+            return Ok(Err(Hindrance::Unwritable(why)));
+        }
         let index = match LockedIndex::take(repo)? {
             Ok(index) => index,
             Err(held) => return Ok(Err(Hindrance::Locked(vec![held.display().to_string()]))),
