@@ -380,3 +380,39 @@ fn a_commit_with_paths_that_git_refuses_is_undone_also_where_a_later_one_is_with
         assert_eq!(repo.status(), Vec::<String>::new(), "{name}{after}");
     }
 }
+
+#[test]
+fn a_pipe_of_the_agents_meets_no_goal_and_is_in_no_later_checks_way() {
+    let goals = "version: 1
+evolve: {timeout: 5s}
+goals:
+  - {id: a, description: a, check: test -p p.txt, weight: 5, retries: 0}
+  - {id: keep, description: b, check: \"! cat *.txt | grep -q TODO\", weight: 3, retries: 0}
+";
+    for isolate in ["--isolate", "--quiet"] {
+        let repo = repository();
+        repo.write("GOALS.yaml", goals);
+        repo.commit_all("goals");
+        // The user's own stays.
+        fs::create_dir_all(repo.path("mine")).unwrap();
+        let mine = repo.path("mine/pipe").display().to_string();
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&mine)
+                .status()
+                .unwrap()
+                .success()
+        );
+        repo.agent_does(&["mkfifo p.txt q.txt; echo 1 >c; git add c; git commit -qm c"]);
+        repo.run(&["--max-cycles=1", isolate]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "unchanged", "{isolate}: {record}");
+        let notes = record["notes"].to_string();
+        assert!(
+            notes.contains("p.txt") && !notes.contains("mine"),
+            "{isolate}: {notes}"
+        );
+        assert!(!repo.path("p.txt").exists() && !repo.path("q.txt").exists());
+        assert!(repo.path("mine/pipe").exists());
+    }
+}

@@ -50,6 +50,8 @@ pub struct Met {
     pub repositories: Vec<PathBuf>,
     /// What is called `.gitignore`.
     pub ignoring: Vec<PathBuf>,
+    /// Pipes, which git lists nowhere.
+    pub pipes: Vec<PathBuf>,
 }
 
 /// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter`
@@ -260,6 +262,8 @@ fn in_tree(root: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Found {
                 let is_bad = kind.is_socket() || is_endless(root, &path, kind);
                 let is_in_the_way = is_bad || is_too_large(root, &path);
                 found.in_the_way.extend(is_in_the_way.then_some(path));
+            } else if kind.is_fifo() {
+                found.met.pipes.push(path);
             }
         }
     }

@@ -34,6 +34,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, AfterAgent, Kept, PutBack};
+use crate::effects::near::Near;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
@@ -137,6 +138,8 @@ struct Cleared {
     repositories: Vec<String>,
     /// What is called `.gitignore`.
     ignoring: Vec<PathBuf>,
+    /// The pipes.
+    pipes: Vec<PathBuf>,
     /// All folders, the root among them.
     folders: Vec<PathBuf>,
 }
@@ -233,8 +236,23 @@ impl Workspace<'_> {
             notes: quarantine.notes().collect(),
             repositories: named(met.repositories),
             ignoring: met.ignoring,
+            pipes: met.pipes,
             folders,
         })
+    }
+
+    /// Moves pipes away that came since: no commit holds one, git shows none, and whoever reads one waits; says which.
+    fn clear_new_pipes(&self, start: &Start, pipes: &[PathBuf]) -> Result<Vec<String>> {
+        let root = &self.repo.root;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let mut near = Near::below(root);
+        for path in pipes {
+            let seen = near.look(path.as_os_str().as_bytes());
+            if seen.is_some_and(|seen| start.is_since(seen)) {
+                quarantine.take_from(root, path, path)?;
+            }
+        }
+        Ok(quarantine.notes().collect())
     }
 
     /// Returns the tracked files that differ from HEAD. What is untracked is not looked at.

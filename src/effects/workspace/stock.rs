@@ -77,6 +77,8 @@ impl Workspace<'_> {
         self.clear_ledger(start, &mut left)?;
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
         self.note_hiding(start, cleared.ignoring, &mut left)?;
+        left.notes
+            .extend(self.clear_new_pipes(start, &cleared.pipes)?);
         let tip = self.gather(start, &found, &mut left)?;
         left.note_planted(planted);
         let listed = left.listed.take();
