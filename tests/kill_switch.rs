@@ -316,3 +316,22 @@ fn is_stopped(pid: u32) -> bool {
     stat.rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('T'))
 }
+
+#[test]
+fn where_it_cannot_be_told_whether_there_is_a_kill_file_the_way_out_is_the_one_that_helps() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let folder = repo.home().join(".config/evolve");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    std::fs::write(&folder, "").unwrap();
+    let way_out = "mend what is in the place of its folder";
+    let run = repo.run(&[]).expect(0);
+    assert!(run.stdout.contains(way_out), "{}", run.stdout);
+    let run = repo.evolve(&["doctor"]).expect(10);
+    assert!(run.stdout.contains(way_out), "{}", run.stdout);
+    let run = repo.evolve(&["stop", "--off", "--kill"]).expect(1);
+    assert!(run.stderr.contains(way_out), "{}", run.stderr);
+    assert_eq!(repo.calls(), 0);
+}

@@ -88,7 +88,11 @@ fn take_away(global: &Global, path: &Path) -> Result<()> {
             files::remove(path)?;
             "removed"
         }
-        Err(_) => "was not there:",
+        Err(cause) if cause.kind() == ErrorKind::NotFound => "was not there:",
+        Err(cause) => {
+            let error = Error::io("look at", path, cause);
+            return Err(error.hint(names::way_past_kill(names::UNDECIDABLE)));
+        }
     };
     global.tell(&format!("{words} {}\n", path.display()));
     Ok(())

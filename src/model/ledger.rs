@@ -46,6 +46,17 @@ const LINE_VALUES: usize = 100_000;
 /// How many snapshots of either kind stay in the tree.
 pub const SNAPSHOTS_KEPT: u64 = 100;
 
+/// How the words of a stop file begin of which it cannot be told whether it is there.
+pub const UNDECIDABLE: &str = "cannot be looked at";
+
+/// Says how a KILL file with these words is got out of the way.
+pub fn way_past_kill(words: &str) -> &'static str {
+    match words.starts_with(UNDECIDABLE) {
+        true => "mend what is in the place of its folder",
+        false => "`evolve stop --off --kill` takes it away",
+    }
+}
+
 /// Returns the path of a cycle's first snapshot.
 pub fn snapshot(cycle: u64) -> String {
     format!("{FOLDER}/fitness-{cycle}.json")

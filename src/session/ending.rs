@@ -180,9 +180,9 @@ impl Ending {
     pub fn of_halt(halt: &Halt) -> Ending {
         let reason = halt.reason();
         match halt {
-            Halt::Kill(..) => Ending::fine(
+            Halt::Kill(_, words) => Ending::fine(
                 "killed",
-                format!("{reason} — `evolve stop --off --kill` takes it away"),
+                format!("{reason} — {}", names::way_past_kill(words)),
             ),
             Halt::MaxTime(_) => Ending::fine("limit", reason),
             Halt::SupervisorLost => {

@@ -10,6 +10,7 @@ use nix::unistd::{Uid, User};
 
 use super::news::{Happened, News};
 use crate::error::{Error, Result};
+use crate::model::ledger::UNDECIDABLE;
 use crate::model::text;
 
 /// The most bytes of a stop file that are shown.
@@ -54,7 +55,7 @@ pub fn look_for(path: &Path) -> Option<(PathBuf, String)> {
     match fs::symlink_metadata(path) {
         Ok(_) => Some((path.to_owned(), words(path))),
         Err(cause) if cause.kind() == ErrorKind::NotFound => None,
-        Err(cause) => Some((path.to_owned(), format!("cannot be looked at: {cause}"))),
+        Err(cause) => Some((path.to_owned(), format!("{UNDECIDABLE}: {cause}"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{About, Answer, Finding, Level};
 use crate::error::Error;
+use crate::model::ledger::way_past_kill;
 use crate::model::sandbox::Available;
 use crate::model::text::clean_line;
 
@@ -157,12 +158,13 @@ pub fn kill(kills: &Kills) -> Vec<Finding> {
         Err(error) => return vec![Finding::of_error(About::Kill, error)],
     };
     let finding = |(path, words): &(String, String)| {
+        let way_on = way_past_kill(words);
         let words = match words.is_empty() {
             true => String::new(),
             false => format!(": {}", clean_line(words)),
         };
         let message = format!("{path} stops every loop and search of this user{words}");
-        Finding::problem(About::Kill, message).hint("`evolve stop --off --kill` takes it away")
+        Finding::problem(About::Kill, message).hint(way_on)
     };
     match found.is_empty() {
         true => vec![Finding::ok(About::Kill, "there is no KILL file")],
