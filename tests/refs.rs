@@ -738,3 +738,21 @@ fn entries_that_come_into_the_stash_stay_and_are_named() {
     );
     repo.git(&["stash", "show", "stash@{0}"]);
 }
+
+#[test]
+fn a_tag_of_the_agents_that_git_would_take_for_a_branch_or_head_is_removed_and_named() {
+    let repo = repository();
+    repo.agent_does(&["git tag main; git tag HEAD; git tag side; git tag v3; touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record}");
+    let notes = record["notes"].to_string();
+    for name in ["main", "HEAD", "side"] {
+        let said = format!(
+            "refs/tags/{name} was added, would be taken for HEAD or a branch and is removed"
+        );
+        assert!(notes.contains(&said), "{name}: {notes}");
+    }
+    let tags = repo.git(&["tag", "--list"]);
+    assert_eq!(tags.lines().collect::<Vec<_>>(), ["v1", "v2", "v3"]);
+}

@@ -21,6 +21,8 @@ const REPLACED: &str = "refs/replace/";
 const TRACKING: &str = "refs/remotes/";
 /// Branches.
 const BRANCHES: &str = "refs/heads/";
+/// Tags.
+const TAGS: &str = "refs/tags/";
 /// How many refs are named.
 const NAMED: usize = 30;
 /// Why a ref is written, in its reflog.
@@ -65,17 +67,18 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
     for (name, target) in new {
         let is_whole = !is_in_circle(&now, name)
             && (known.contains(target) || is_whole(repo, target, whose.start.as_deref())?);
-        if is_whole && !name.starts_with(REPLACED) {
+        let is_taken_for_another = shadows(&before, name);
+        if is_whole && !name.starts_with(REPLACED) && !is_taken_for_another {
             continue;
         }
         if is_whole {
             write(way, &whose.kept_as(name), target)?;
         }
         repo.remove_ref(name)?;
-        let what = if is_whole {
-            ""
-        } else {
-            ", led to nothing whole"
+        let what = match (is_whole, is_taken_for_another) {
+            (false, _) => ", led to nothing whole",
+            (true, true) => ", would be taken for HEAD or a branch",
+            (true, false) => "",
         };
         let shown = exact::shown(name);
         notes.push(format!("{shown} was added{what} and is removed"));
@@ -88,6 +91,13 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         notes.push(format!("and {more} more refs like these"));
     }
     Ok(notes)
+}
+
+/// Says whether a ref is a tag by whose short name git meant HEAD or a branch before: it takes the tag first.
+fn shadows(before: &BTreeMap<&str, &str>, name: &str) -> bool {
+    let is_branch = |short: &str| before.contains_key(format!("{BRANCHES}{short}").as_str());
+    let short = name.strip_prefix(TAGS);
+    short.is_some_and(|short| short == "HEAD" || is_branch(short))
 }
 
 /// Returns the commits of new refs that those of before lead to: nobody brought them now, and there may be very many.
