@@ -7,6 +7,7 @@ use super::*;
 use crate::model::goals::read_goals;
 
 mod callers;
+mod dropped;
 mod known;
 mod later;
 mod python;

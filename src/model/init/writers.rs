@@ -93,6 +93,15 @@ impl Harm {
         }
     }
 
+    /// Says whether its command ends, and leaves behind it what it starts: `docker compose up -d`.
+    fn is_left(&self) -> bool {
+        let command = self.by.as_ref().or(self.command.as_ref());
+        let mut words = command.into_iter().flat_map(|it| it.split_whitespace());
+        let starts = ["docker", "docker-compose", "podman", "podman-compose"];
+        let is_one = words.any(|word| starts.contains(&word));
+        is_one && words.any(|word| ["-d", "--detach", "start"].contains(&word))
+    }
+
     /// Returns it as what a command does by what it runs.
     fn by(self, command: String) -> Harm {
         Harm {
@@ -111,6 +120,7 @@ fn why(harm: Harm) -> String {
     let command = command.unwrap_or_default();
     match harm.does {
         Does::Sends => format!("it sends something away{command}"),
+        Does::Serves if harm.is_left() => format!("it starts services that go on{command}"),
         Does::Serves => format!("it starts what does not end by itself{command}"),
         Does::Alters => format!("it changes the machine{command}"),
         Does::Writes | Does::Looks | Does::Nothing | Does::Unknown => {

@@ -538,7 +538,7 @@ fn what_sends_something_away_or_goes_on_makes_no_goal_by_whichever_way_it_is_cal
         format!("Makefile: lint: {sends} (git push origin main)"),
         "Makefile: test: it changes files (pre-commit run --all-files); a goal only looks"
             .to_owned(),
-        format!("Makefile: check-net: {serves} (docker compose up -d)"),
+        "Makefile: check-net: it starts services that go on (docker compose up -d)".to_owned(),
         format!("Makefile: check-docs: {serves} (make serve: mdbook serve)"),
         format!("package.json: scripts.check: {serves} (npm start)"),
         format!("package.json: scripts.check:deploy: {sends} (npm publish)"),
