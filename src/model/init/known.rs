@@ -375,9 +375,11 @@ impl Command<'_> {
             false => text.into(),
         });
         let mut strange = run.filter_map(|text| self.strange_file(&path, &text));
+        let runs = || texts.iter().any(|text| !check::done(text).is_empty());
         match strange.next() {
             Some(why) => Known::Waits(why),
-            None if !texts.is_empty() && is_check(name) => Known::Yes,
+            // All that it runs is known, and looks.
+            None if !texts.is_empty() && (is_check(name) || runs() && !harms(name)) => Known::Yes,
             None => Known::of(is_called_a_check(name) || check::is_to_look(rest)),
         }
     }

@@ -19,3 +19,23 @@ fn what_starts_services_and_ends_is_not_said_to_go_on_itself() {
     let why = "it starts what does not end by itself (docker compose up)";
     assert_eq!(of("docker compose up"), [format!("Makefile: test: {why}")]);
 }
+
+#[test]
+fn a_step_that_runs_a_script_of_what_is_known_is_a_goal() {
+    let of = |body: &str| {
+        let workflow = "on: push\njobs:\n  t:\n    runs-on: x\n    steps:\n      - run: sh a.sh\n";
+        let files = Files::of(&[
+            ("a.sh", body),
+            ("README.md", ""),
+            (".github/workflows/ci.yml", workflow),
+        ]);
+        let found = propose(&files, &WITH_CI);
+        let mut all = found.proposals.into_iter();
+        all.find(|one| one.check == "sh a.sh")
+            .map(|one| one.missing.unwrap_or_default())
+    };
+    assert_eq!(of("grep -q x README.md\n"), Some(String::new()));
+    let unknown = "evolve does not know what `odd x` does: look first, then take the # away";
+    assert_eq!(of("odd x\n"), Some(unknown.to_owned()));
+    assert_eq!(of("echo ok\n"), None);
+}

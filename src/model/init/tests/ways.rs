@@ -621,7 +621,7 @@ fn a_shells_script_that_sends_something_away_makes_no_goal_and_one_with_a_reposi
     goals.retain(|goal| !goal.contains("shellcheck"));
     assert_eq!(
         goals,
-        ["6 ci-t-py: ./ci/t.py", "6 bash-ci-own-sh: bash ci/own.sh"]
+        ["6 bash-ci-own-sh: bash ci/own.sh", "6 ci-t-py: ./ci/t.py"]
     );
     let left_out = propose(&files, &WITH_CI).left_out;
     let sends = "it sends something away";
