@@ -109,7 +109,18 @@ const LINTERS: &[Linter] = &[
         configs: &["buf.yaml"],
         install: "see https://buf.build/docs/installation",
     },
+    Linter {
+        role: Role::Lint,
+        id: "rubocop-clean",
+        says: "RuboCop finds nothing",
+        program: "rubocop",
+        check: "rubocop",
+        configs: &[".rubocop.yml"],
+        install: "gem install rubocop",
+    },
 ];
+/// Files by which a linter is one of a project's packages, and no program on the PATH.
+const OF_PACKAGES: [(&str, &str); 1] = [("rubocop", "Gemfile")];
 
 /// A linter that comes with packages of Node's.
 struct Packaged {
@@ -147,6 +158,25 @@ const PACKAGED: &[Packaged] = &[
         says: "Biome finds nothing",
         command: "biome check .",
         configs: &["biome.json", "biome.jsonc"],
+    },
+    Packaged {
+        role: Role::Lint,
+        id: "stylelint-clean",
+        says: "Stylelint finds nothing",
+        command: "stylelint --allow-empty-input '**/*.{css,scss}'",
+        configs: &[
+            ".stylelintrc",
+            ".stylelintrc.json",
+            ".stylelintrc.yml",
+            ".stylelintrc.yaml",
+            ".stylelintrc.js",
+            ".stylelintrc.cjs",
+            ".stylelintrc.mjs",
+            "stylelint.config.js",
+            "stylelint.config.cjs",
+            "stylelint.config.mjs",
+            "package.json#stylelint",
+        ],
     },
     Packaged {
         role: Role::Format,
@@ -189,7 +219,11 @@ const MARKDOWN: [&str; 7] = [
 
 /// Proposes each linter that is set up here.
 pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, found: &mut Found) {
-    for linter in LINTERS {
+    let is_of_package = |linter: &&Linter| {
+        let mut all = OF_PACKAGES.iter();
+        all.any(|(program, file)| *program == linter.program && has(look, file))
+    };
+    for linter in LINTERS.iter().filter(|linter| !is_of_package(linter)) {
         if let Some(file) = first_of(look, "", linter.configs) {
             found.proposals.push(
                 Proposal::new(linter.role, linter.id, "", linter.check)

@@ -103,6 +103,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, wishes: &Wishes, found
     if !is_told {
         let project = Project::of(look, tasks, "");
         found.proposals.extend(project.docs());
+        found.proposals.extend(project.pylint_alone());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::offer::Role;
+use super::super::offer::{Proposal, Role};
 use super::super::{Found, ini, join};
 use super::own::Places;
 use super::{Project, held, ruff};
@@ -19,6 +19,9 @@ const OF_TYPES: [&str; 6] = [
 ];
 /// Why mypy waits that the project itself calls in several ways.
 const ELSEWHERE: &str = "the project has mypy look at other places, in several calls";
+
+/// pylint for each tracked file of Python's.
+const PYLINT: &str = "pylint $(git ls-files '*.py')";
 
 /// The formatters that are in use, each with what it is seen in.
 struct Formatters {
@@ -43,6 +46,10 @@ impl Project<'_> {
                 // As the project's own recipes have it, unless its configuration says so.
                 let (command, why) = match self.places(&tool) {
                     Places::Told(places) => (format!("{plain} {places}"), None),
+                    // By itself it would go into environments, too.
+                    Places::Differ | Places::Untold if command == "pylint ." => {
+                        (PYLINT.to_owned(), None)
+                    }
                     Places::Differ if command == "mypy ." => {
                         (command.to_owned(), Some(format!("{ELSEWHERE}: {FIRST}")))
                     }
@@ -114,6 +121,13 @@ impl Project<'_> {
             self.configured("flake8", &[".flake8"]),
         );
         add(
+            (Role::Lint, "pylint-clean"),
+            "pylint .",
+            "pylint",
+            "pylint finds nothing",
+            self.pylint(),
+        );
+        add(
             (Role::Format, "black-clean"),
             match self.looks_into_venvs("black", "exclude", "extend-exclude") {
                 true => r"black --check --quiet --extend-exclude '/\.?venv/' .",
@@ -141,6 +155,19 @@ impl Project<'_> {
             self.configured("importlinter", &[".importlinter"]),
         );
         found.proposals.extend(goals);
+    }
+
+    /// Returns where pylint is configured.
+    pub(super) fn pylint(&self) -> Option<String> {
+        let own = self.configured("pylint", &[".pylintrc", "pylintrc"]);
+        own.filter(|_| self.is_python())
+    }
+
+    /// Proposes pylint alone, of Python files that no project's file stands beside.
+    pub(super) fn pylint_alone(&self) -> Option<Proposal> {
+        let goal = self.runs(Role::Lint, "pylint-clean", PYLINT, "pylint");
+        let seen = self.pylint()?;
+        Some(goal.says("pylint finds nothing").seen_in(seen))
     }
 
     /// Chooses the formatter: the one that the project calls itself, be it by both, else the one that is configured.

@@ -39,3 +39,47 @@ fn a_step_that_runs_a_script_of_what_is_known_is_a_goal() {
     assert_eq!(of("odd x\n"), Some(unknown.to_owned()));
     assert_eq!(of("echo ok\n"), None);
 }
+
+#[test]
+fn linters_that_are_set_up_by_a_file_of_theirs_are_goals() {
+    for (files, expected) in [
+        (
+            &[
+                ("pyproject.toml", "[tool.pylint.main]\njobs = 0\n"),
+                ("a.py", ""),
+            ][..],
+            "7 pylint-clean: pylint $(git ls-files '*.py')",
+        ),
+        (
+            &[("pylintrc", ""), ("a.py", "")],
+            "7 pylint-clean: pylint $(git ls-files '*.py')",
+        ),
+        (
+            &[
+                (".pylintrc", ""),
+                ("a.py", ""),
+                ("poetry.lock", ""),
+                (
+                    "pyproject.toml",
+                    "[tool.poetry.group.dev.dependencies]\npylint = \"3\"\n",
+                ),
+            ],
+            "7 pylint-clean: poetry run pylint $(git ls-files '*.py')",
+        ),
+        (
+            &[
+                ("package.json", "{}"),
+                (".stylelintrc.json", ""),
+                ("!node_modules/.bin/stylelint", ""),
+            ],
+            "7 stylelint-clean: npx --no-install stylelint --allow-empty-input '**/*.{css,scss}'",
+        ),
+        (&[(".rubocop.yml", "")], "7 rubocop-clean: rubocop"),
+        (
+            &[(".rubocop.yml", ""), ("Gemfile", "")],
+            "7 rubocop-clean: bundle exec rubocop",
+        ),
+    ] {
+        assert_eq!(goals_in(files), [expected], "{files:?}");
+    }
+}
