@@ -220,8 +220,11 @@ impl<'a> Project<'a> {
         };
         let own = self.own_program(program);
         let plain = |command: &str| Proposal::new(role, id, self.home, command);
+        // What measures tests, or reads the project's modules, needs what the tests do. A runner finds what is on the PATH, too.
+        let needs_project = matches!(role, Role::Coverage | Role::Docs);
+        let is_run = self.names(package) || needs_project;
         let goal = match (self.runner, own) {
-            (Runner::Uv, _) if self.names(package) => {
+            (Runner::Uv, _) if is_run => {
                 let brought = self.brought_for(program, package);
                 // Without the word it writes the lock file where that is behind.
                 let goal = by("uv", &format!("run --locked {brought}"));
@@ -232,9 +235,9 @@ impl<'a> Project<'a> {
                     None => goal,
                 }
             }
-            (Runner::Poetry, _) if self.names(package) => by("poetry", "run "),
-            (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),
-            (Runner::Pipenv, _) if self.names(package) => by("pipenv", "run "),
+            (Runner::Poetry, _) if is_run => by("poetry", "run "),
+            (Runner::Pdm, _) if is_run => by("pdm", "run "),
+            (Runner::Pipenv, _) if is_run => by("pipenv", "run "),
             (_, Some(folder)) => plain(&format!("{folder}/bin/{command}")),
             (_, None) => {
                 let what = match package {
@@ -246,6 +249,11 @@ impl<'a> Project<'a> {
                 let install = install.unwrap_or_else(|| format!("{} install {what}", self.pip()));
                 plain(command).needs(self.look, program, &install)
             }
+        };
+        let is_elsewhere = is_run && !self.names(package) && own.is_none();
+        let goal = match self.to_add(package).filter(|_| is_elsewhere) {
+            Some(add) => goal.needs(self.look, program, &add),
+            None => goal,
         };
         goal.same_as(&[program])
     }

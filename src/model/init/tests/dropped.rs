@@ -83,3 +83,37 @@ fn linters_that_are_set_up_by_a_file_of_theirs_are_goals() {
         assert_eq!(goals_in(files), [expected], "{files:?}");
     }
 }
+
+#[test]
+fn coverage_and_documentation_are_called_by_what_runs_the_tests() {
+    for (lock, call) in [
+        ("poetry.lock", "poetry run"),
+        ("pdm.lock", "pdm run"),
+        ("Pipfile.lock", "pipenv run"),
+        ("uv.lock", "uv run --locked"),
+    ] {
+        let pyproject =
+            "[project]\nname = \"a\"\ndependencies = [\"pytest\"]\n[tool.coverage.run]\n";
+        let files = Files::of(&[
+            (lock, ""),
+            ("pyproject.toml", pyproject),
+            ("test_a.py", ""),
+            ("docs/conf.py", ""),
+        ]);
+        let found = propose(&files, &PLAIN);
+        for (id, expected) in [
+            ("tests-pass", "pytest"),
+            ("coverage-floor", "pytest -q --cov"),
+            ("docs-build", "sphinx-build -W -q docs"),
+        ] {
+            let one = found.proposals.iter().find(|one| one.id == id).unwrap();
+            let begin = format!("{call} {expected}");
+            assert!(one.check.starts_with(&begin), "{}", one.check);
+        }
+        let files = files.without(&["sphinx-build"]);
+        let found = propose(&files, &PLAIN);
+        let docs = found.lacking().find(|one| one.id == "docs-build").unwrap();
+        let why = docs.missing.as_deref().unwrap();
+        assert!(why.starts_with("sphinx-build is not installed: "), "{why}");
+    }
+}

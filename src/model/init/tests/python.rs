@@ -467,6 +467,7 @@ fn what_uv_does_not_bring_on_this_python_waits_and_the_projects_own_places_and_e
         [
             "uv run --locked --all-extras --group test pytest -q",
             "uv run --locked --group lint ruff check src/ tests bench",
+            "uv run --locked sphinx-build -W -q docs \"$(mktemp -d)\"",
             "uv run --locked --group lint ruff format --check src tests docs/conf.py",
         ]
     );
