@@ -222,6 +222,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     autotools::propose(look, &mut found);
     linters::propose(look, &packages, &tasks, &mut found);
     tasks::propose(look, &tasks, &mut found);
+    more::below(look, &mut found);
     if wishes.from_ci {
         ci::propose(look, &packages, &tasks, &mut found);
     }

@@ -5,6 +5,7 @@ use super::called::Task;
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{NAMES, TaskFiles, held, stands_for};
 use super::{Found, Look, first_of, has, is_own, split};
+use crate::model::recipes::MAKEFILES;
 use crate::model::text::shell_word;
 
 /// More names than a row of those that are known has.
@@ -185,14 +186,16 @@ const TASK: Kind = Kind {
     packages: None,
     goals: &[],
 };
-/// What projects are told by below the root: the end of a file's name, with its kind.
-const BELOW: [(&str, &str); 6] = [
-    ("CMakeLists.txt", CMAKE.name),
-    (".csproj", DOTNET.name),
-    ("mix.exs", ELIXIR.name),
-    ("composer.json", PHP.name),
-    ("Gemfile", RUBY.name),
-    ("deno.json", DENO.name),
+/// What projects are told by below the root: what their files are called, or how these end, with their kind.
+const BELOW: [(&[&str], &str); 8] = [
+    (&["CMakeLists.txt"], CMAKE.name),
+    (&[".csproj"], DOTNET.name),
+    (&["mix.exs"], ELIXIR.name),
+    (&["composer.json"], PHP.name),
+    (&["Gemfile"], RUBY.name),
+    (&["deno.json"], DENO.name),
+    (&MAKEFILES, "Make"),
+    (&["justfile", "Justfile"], "just"),
 ];
 
 /// Proposes goals for these kinds.
@@ -248,7 +251,6 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         found.is_made_with(TASK.name, "");
         listed(look, tasks, &TASK, "task", "task", found);
     }
-    below(look, found);
 }
 
 fn read(look: &dyn Look, path: &str) -> Option<String> {
@@ -368,11 +370,13 @@ fn of_name(name: &str) -> Option<(usize, Role, &'static str, &'static str)> {
 }
 
 /// Names the first project of a kind that lies below the root, where none lies there.
-fn below(look: &dyn Look, found: &mut Found) {
-    for (end, kind) in BELOW {
+pub(super) fn below(look: &dyn Look, found: &mut Found) {
+    for (ends, kind) in BELOW {
         let is_it = |path: &&String| {
             let (folder, name) = split(path);
-            let is_name = name == end || end.starts_with('.') && name.ends_with(end);
+            let mut ends = ends.iter();
+            let is_name =
+                ends.any(|end| name == *end || end.starts_with('.') && name.ends_with(end));
             is_name && !folder.is_empty() && is_own(folder)
         };
         let first = look.files().iter().find(is_it);
@@ -494,6 +498,21 @@ mod tests {
             (
                 &[("cpp/CMakeLists.txt", ""), ("vendor/a/composer.json", "")][..],
                 &["cpp/CMakeLists.txt: of CMake only what lies in the root makes goals"][..],
+            ),
+            (
+                &[
+                    ("a/Makefile", "test:\n\tpytest\n"),
+                    ("b/justfile", ""),
+                    ("b/Makefile", ""),
+                ],
+                &[
+                    "a/Makefile: of Make only what lies in the root makes goals",
+                    "b/justfile: of just only what lies in the root makes goals",
+                ],
+            ),
+            (
+                &[("a/Makefile", ""), ("makefile", "x:\n\ty\n")],
+                &["makefile: x: not called as a check is"],
             ),
             (
                 &[
