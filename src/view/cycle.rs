@@ -368,7 +368,7 @@ fn facts(record: &Record, before: Option<&Snapshot>) -> Vec<(&'static str, Strin
         ("newly failing", list(&record.newly_failing)),
         ("goals added", added),
         ("agent", record.agent.as_ref().map(|_| agent(record))),
-        ("commit", Some(record.commit_sha.clone())),
+        ("commit", Some(record.commit_words())),
         (
             match record.is_refused() {
                 true => "stays at",

@@ -186,7 +186,7 @@ fn row(
         Cell::plain(record.goal_id.as_deref().map_or("–".to_owned(), clean_line)),
         first,
         second,
-        Cell(FAINT, short(&record.commit_sha)),
+        Cell(FAINT, record.own_commit().map_or(String::new(), short)),
         Cell(FAINT, clean_line(&record.timestamp)),
         Cell::plain(why.join("; ")),
     ]
@@ -230,7 +230,7 @@ mod tests {
         let expected = "\
 cycle  result    goal        score        passing   commit      recorded              why
 3      improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
-4      idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
+4      idle      –           61.5         12 of 13              2026-02-11T21:00:00Z  nothing to do
 ";
         assert_eq!(
             plain(&history_table(

@@ -61,6 +61,32 @@ impl Record {
         self.fate().filter(|_| is_untold)
     }
 
+    /// Returns the commit that the cycle itself brought: the last of a kept change, or the one that undid it. None where it brought
+    /// none, and `commit_sha` is somebody else's that the branch stood at.
+    pub fn own_commit(&self) -> Option<&str> {
+        let is_own = match (&self.reverted_to, self.result) {
+            (Some(start), _) => *start != self.commit_sha,
+            (None, CycleResult::Improved | CycleResult::Harvested) => true,
+            (None, CycleResult::Unchanged) => self.is_kept_in_vain(),
+            (
+                None,
+                CycleResult::Regressed
+                | CycleResult::Failed
+                | CycleResult::Interrupted
+                | CycleResult::Idle,
+            ) => false,
+        };
+        is_own.then_some(&self.commit_sha)
+    }
+
+    /// Says which commit the cycle itself brought, or that it brought none, and where the branch stood then.
+    pub fn commit_words(&self) -> String {
+        match self.own_commit() {
+            Some(own) => own.to_owned(),
+            None => format!("none of its own; the branch stood at {}", self.commit_sha),
+        }
+    }
+
     /// Says whether its change stays although the goal that it was made for still fails.
     fn is_kept_in_vain(&self) -> bool {
         let reason = self.reason.as_deref().unwrap_or_default();
@@ -213,6 +239,31 @@ mod tests {
         ] {
             let expected: BTreeMap<u64, u64> = expected.into_iter().collect();
             assert_eq!(TakenBack::of(&records).by, expected);
+        }
+    }
+
+    #[test]
+    fn the_commit_that_a_cycle_only_stood_at_is_not_its_own() {
+        let one = |result: &str, reason: Option<&str>, back_to: Option<&str>| Record {
+            reason: reason.map(str::to_owned),
+            reverted_to: back_to.map(str::to_owned),
+            ..record(1, "a", result, "claude")
+        };
+        for (result, reason, back_to, is_own) in [
+            ("improved", None, None, true),
+            ("harvested", None, None, true),
+            ("unchanged", Some("it still fails: exit 1"), None, true),
+            ("unchanged", Some("the agent changed nothing"), None, false),
+            ("regressed", Some("worse"), Some("start"), true),
+            // Undone in a copy of its own.
+            ("regressed", Some("worse"), Some("c"), false),
+            ("failed", Some("no change; the agent timed out"), None, false),
+            ("failed", Some("declined: no"), Some("start"), true),
+            ("interrupted", Some("somebody else committed"), None, false),
+            ("idle", None, None, false),
+        ] {
+            let own = one(result, reason, back_to).own_commit().map(str::to_owned);
+            assert_eq!(own.is_some(), is_own, "{result} {reason:?}");
         }
     }
 

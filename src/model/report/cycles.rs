@@ -203,6 +203,7 @@ fn facts(seen: &Seen) -> Vec<Figure> {
     };
     let passing = format!("{} of {} goals", record.goals_passing, record.goals_total);
     let commit = |sha: &String| line(sha, NAME);
+    let left = record.commit_words();
     let all = [
         ("Passing, as measured last", Some(passing)),
         ("Passes now", list(&own)),
@@ -216,7 +217,7 @@ fn facts(seen: &Seen) -> Vec<Figure> {
             (record.goals_added > 0).then(|| record.goals_added.to_string()),
         ),
         ("Agent", agent(record)),
-        ("Commit", Some(commit(&record.commit_sha))),
+        ("Commit", Some(commit(&left))),
         (
             match record.is_refused() {
                 true => "Stays at",
