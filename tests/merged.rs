@@ -83,6 +83,28 @@ fn a_merge_that_keeps_one_side_of_the_history_loses_no_record_of_the_other() {
 }
 
 #[test]
+fn numbers_that_both_branches_gave_are_no_problem_but_for_a_note_of_the_audit() {
+    let repo = parted();
+    let union = "/.agents/**/*.jsonl merge=union\n";
+    repo.write(".git/info/attributes", union);
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "other"]);
+    assert_eq!(repo.each("cycle"), ["1", "2", "3", "2"]);
+    let audit = repo.answer(&["audit"]);
+    assert!(
+        audit.contains("cycle 2 is recorded more than once"),
+        "{audit}"
+    );
+    let status = repo.answer(&["status"]);
+    assert!(!status.contains("problem"), "{status}");
+    let history = repo.evolve(&["history"]).expect(0);
+    assert_eq!(history.stderr, "");
+    let report = repo.answer(&["report", "--md"]);
+    assert!(!report.contains("not as it should be"), "{report}");
+    let run = repo.cycle("touch e").expect(0);
+    assert!(!run.stderr.contains("more than once"), "{}", run.stderr);
+}
+
+#[test]
 fn a_session_without_a_cycle_commits_what_a_merge_left_out() {
     let repo = TestRepo::with_files_wanted(&[("a", 9)]);
     repo.write("README", "");

@@ -2,7 +2,6 @@
 
 use super::{CycleResult, LAST_CYCLE, Record};
 use crate::model::mask::json_problem;
-use crate::model::text::some_of;
 
 /// The records of a repository as read from its history, oldest first, and what could not be read.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +14,6 @@ pub struct History {
 
 /// How many problems of a history are named one by one; the rest is counted.
 pub(super) const MOST_PROBLEMS: usize = 50;
-/// How many cycles are named that are recorded more than once.
-const NAMED: usize = 10;
 
 /// The most bytes of a record that are read. None that is written comes near it: its longest lists name each goal of a file of
 /// at most 256 KiB, and its words are cut.
@@ -37,11 +34,10 @@ pub fn read_record(line: &str) -> Result<Record, String> {
 }
 
 impl History {
-    /// Reads the text of `cycle-history.jsonl`; lines that are no record are reported and left out.
+    /// Reads the text of `cycle-history.jsonl`; lines that are no record are reported and left out. That several cycles have a
+    /// number is no problem: branches that both ran were merged, and `evolve audit` notes which these are.
     pub fn parse(text: &str) -> History {
         let mut history = History::default();
-        let mut seen = std::collections::HashSet::new();
-        let mut again = std::collections::BTreeSet::new();
         let mut problems = 0;
         let mut report = |line: usize, problem: String| {
             problems += 1;
@@ -54,11 +50,7 @@ impl History {
             }
             let problem = match read_record(line) {
                 Ok(record) => {
-                    let cycle = record.cycle;
                     history.records.push(record);
-                    if !seen.insert(cycle) {
-                        again.insert(cycle);
-                    }
                     None
                 }
                 Err(why) => Some(format!("not a record: {why}")),
@@ -69,13 +61,6 @@ impl History {
         if problems > MOST_PROBLEMS {
             let more = problems - MOST_PROBLEMS;
             history.problems.push(format!("{more} more such lines"));
-        }
-        if !again.is_empty() {
-            let cycles: Vec<String> = again.iter().map(u64::to_string).collect();
-            history.problems.push(format!(
-                "cycles that are recorded more than once, as after a merge of two branches that both ran: {}",
-                some_of(&cycles, NAMED)
-            ));
         }
         history
     }
