@@ -434,6 +434,91 @@ fn a_number_that_two_branches_gave_to_a_cycle_each_is_not_taken_back() {
     assert!(repo.read("text").contains("ONE"));
 }
 
+/// A branch that did the first two items, and one that parted from it after the first and ran once with `other`; both merged.
+fn merged_with(other: &str) -> TestRepo {
+    let repo = worked_on(&[FIRST]);
+    repo.write(".gitattributes", "/.agents/**/*.jsonl merge=union\n");
+    repo.commit_all("as the README says");
+    repo.git(&["branch", "other"]);
+    repo.answer(&["work", "add", "item 2"]);
+    repo.cycle(LAST).expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    if !other.is_empty() {
+        repo.answer(&["work", "add", "item 3"]);
+    }
+    repo.cycle(other).expect(0);
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "other"]);
+    assert_eq!(repo.each("cycle"), ["1", "2", "2"]);
+    repo
+}
+
+#[test]
+fn of_two_cycles_with_one_number_the_one_that_left_a_change_is_taken_back_and_marked() {
+    let repo = merged_with("");
+    assert_eq!(repo.each("result"), ["harvested", "harvested", "idle"]);
+    repo.evolve(&["undo", "2"]).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("one", "ONE"));
+    assert_eq!(repo.newest()["cycle"], 3);
+    let history = repo.answer(&["history"]);
+    let marked: Vec<_> = history
+        .lines()
+        .filter(|line| line.contains("taken back by cycle 3"))
+        .collect();
+    assert_eq!(marked.len(), 1, "{history}");
+    assert!(marked[0].contains("item 2"), "{history}");
+    repo.answer(&["audit"]);
+    // And what took it back can be taken back.
+    repo.evolve(&["undo", "3"]).expect(0);
+    assert!(repo.read("text").contains("NINE"));
+    let history = repo.answer(&["history"]);
+    assert!(
+        history.contains("brings back the change of cycle 2"),
+        "{history}"
+    );
+}
+
+#[test]
+fn where_two_cycles_with_one_number_left_a_change_each_is_named_with_its_own_commits() {
+    let repo = merged_with("echo more >more && git add more && git commit -qm 'write more'");
+    assert_eq!(repo.each("result"), ["harvested"; 3]);
+    let head = repo.head();
+    let said = repo.evolve(&["undo", "2"]).expect(3).stderr;
+    for (title, subject) in [("item 2", "shout nine"), ("item 3", "write more")] {
+        let commit = repo.git(&["log", "-1", "--format=%H", &format!("--grep={subject}")]);
+        let line = said.lines().find(|line| line.contains(title));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        assert!(line.ends_with(&format!(": git revert {commit}")), "{said}");
+        assert!(line.contains("harvested, session "), "{said}");
+    }
+    assert_eq!(repo.head(), head);
+}
+
+#[test]
+fn an_undo_of_before_a_merge_is_told_after_it_where_the_other_branch_has_its_number_too() {
+    let repo = worked_on(&[FIRST]);
+    repo.write(".gitattributes", "/.agents/**/*.jsonl merge=union\n");
+    repo.commit_all("as the README says");
+    repo.git(&["branch", "other"]);
+    repo.answer(&["work", "add", "item 2"]);
+    repo.cycle(LAST).expect(0);
+    repo.evolve(&["undo", "2"]).expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    for (item, file) in [("item 3", "more"), ("item 4", "most")] {
+        repo.answer(&["work", "add", item]);
+        let script = format!("echo x >{file} && git add {file} && git commit -qm {file}");
+        repo.cycle(&script).expect(0);
+    }
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "main"]);
+    let history = repo.answer(&["history"]);
+    let marked: Vec<_> = history
+        .lines()
+        .filter(|line| line.contains("taken back by cycle 3"))
+        .collect();
+    assert_eq!(marked.len(), 1, "{history}");
+    assert!(marked[0].contains("item 2"), "{history}");
+}
+
 #[test]
 fn where_git_would_keep_both_sides_lines_nothing_is_taken_back() {
     let repo = worked_on(&[FIRST, FIRST_AGAIN]);

@@ -9,6 +9,7 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
+use crate::effects::changed;
 use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
@@ -20,7 +21,6 @@ use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::goals::{Goals, Settings, Where, nearest};
 use crate::model::ledger as names;
-use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
 use crate::model::search::lineage::Lineage;
 use crate::model::select::{self, Stuck};
@@ -124,7 +124,9 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         struck,
         declined,
         stuck: stuck.into_iter().map(|(_, one)| one).collect(),
-        queue: ledger.queue.counts(&repo.name(), &TakenBack::of(&records)),
+        queue: ledger
+            .queue
+            .counts(&repo.name(), &changed::taken_back(&repo, &records)),
         problems: ledger
             .problems()
             .into_iter()

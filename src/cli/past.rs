@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::model::git::patch::Patch;
 use crate::model::goals::nearest_id;
 use crate::model::ledger as names;
-use crate::model::record::{History, Record, TakenBack};
+use crate::model::record::{History, Record};
 use crate::model::schema;
 use crate::model::snapshot::{FORMAT, Measurement, Snapshot};
 use crate::model::text::{clean_line, some_of};
@@ -79,7 +79,7 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
     let from = baseline.map(|baseline| baseline.score);
     let from = from.or_else(|| cycles().next().and_then(|first| first.score_before));
     let scores = scores_of(from, cycles());
-    let (taken_back, width) = (TakenBack::of(&records), width::of_terminal());
+    let (taken_back, width) = (changed::taken_back(&repo, &records), width::of_terminal());
     let is_empty = match &course {
         Some(course) => course.baseline.is_none() && course.stages.is_empty(),
         None => asked_for.is_empty(),
@@ -198,7 +198,7 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         Some((paper.text.clone(), file.display().to_string()))
     };
     let (brief, log) = (shown(&papers.brief), shown(&papers.log));
-    let taken_back = TakenBack::of(&history.records).words(record);
+    let taken_back = changed::taken_back(&repo, &history.records).words(record);
     let page = Page {
         record,
         taken_back: taken_back.as_deref(),

@@ -9,12 +9,12 @@ use crate::cli::options::Global;
 use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
-use crate::effects::{clock, files, lock, report as sources, stop, unrecorded};
+use crate::effects::{changed, clock, files, lock, report as sources, stop, unrecorded};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
-use crate::model::record::{History, TakenBack};
+use crate::model::record::History;
 use crate::model::report::{CYCLES, Material, NoGoals, Report, Seen, State};
 use crate::model::{digest, exact, summary, text};
 use crate::session::Progress;
@@ -76,6 +76,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let unrecorded = unrecorded::read(&repo.private);
     let unrecorded = unrecorded.filter(|one| one.is_newest(history.records.last()));
     let ended = unrecorded.map_or_else(|| summary::ended(&summary), |one| Some(one.ended()));
+    let taken_back = changed::taken_back(repo, &history.records);
     Ok(Report::new(&Material {
         name: &name,
         records: &history.records,
@@ -86,7 +87,8 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         retries: &ledger.retries,
         open: &queue.open(&name),
         set_aside: &queue.set_aside(&name),
-        counts: queue.counts(&name, &TakenBack::of(&history.records)),
+        taken_back: &taken_back,
+        counts: queue.counts(&name, &taken_back),
         ended: ended.as_ref(),
         state: state(repo)?,
         problems: &ledger.problems(),

@@ -13,10 +13,10 @@ use crate::cli::options::Global;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;
 use crate::effects::repo::Repo;
-use crate::effects::{clock, files, lock, stop};
+use crate::effects::{changed, clock, files, lock, stop};
 use crate::error::{Error, Kind, Result};
 use crate::model::ledger as names;
-use crate::model::record::{History, TakenBack};
+use crate::model::record::History;
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::{self, Retry};
 use crate::model::text;
@@ -235,7 +235,7 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
         ..NewItem::default()
     };
     let history = History::parse(&ledger::whole_history(&repo)?);
-    let taken_back = TakenBack::of(&history.records);
+    let taken_back = changed::taken_back(&repo, &history.records);
     let mut standing = None;
     // Only the new line is appended, so that a running loop and this command never write over each other.
     ledger::append(&repo, names::QUEUE, |known| {

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::effects::agent::Agent;
-use crate::effects::changed::Changed;
+use crate::effects::changed::{self, Changed};
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::{Commit, Repo, Without};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
 use crate::model::mask;
-use crate::model::record::{CycleResult, History, Record, TakenBack, Turn, UNDO, UNDO_CYCLE};
+use crate::model::record::{CycleResult, History, Record, Turn, UNDO, UNDO_CYCLE, undo_message};
 use crate::model::text::{clean_line, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
@@ -39,24 +39,23 @@ pub struct Undo {
 /// Returns the task of taking a cycle back, and who does it. Refuses what cannot be taken back alone (exit 3).
 pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
     let history = History::parse(&ledger::whole_history(repo)?);
-    let mut records = history.records.iter().rev();
-    let mut records = records.by_ref().filter(|record| record.cycle == cycle);
-    let Some(record) = records.next() else {
-        return Err(no_such_cycle(&history, Some(cycle)));
+    let ledger = Ledger::look(repo)?;
+    let is_it = |record: &&Record| record.cycle == cycle;
+    let same: Vec<&Record> = history.records.iter().filter(is_it).collect();
+    // Where each of them began is told from the active file's records alone.
+    let known = ledger.history.records.iter().filter(is_it).count();
+    let record = match same.as_slice() {
+        [] => return Err(no_such_cycle(&history, Some(cycle))),
+        [one] => one,
+        several => meant(several)
+            .filter(|_| several.len() == known)
+            .ok_or_else(|| which_of(repo, &ledger, several))?,
     };
-    if records.next().is_some() {
-        // Where it began is known by its number alone.
-        return Err(Error::unsafe_repo(format!(
-            "there is more than one cycle {cycle}: branches with a history each were brought together"
-        ))
-        .hint(format!(
-            "`evolve history` tells them apart; take the change back by hand: git revert {}",
-            record.commit_sha
-        )));
-    }
     let (_, head) = repo.ready_head()?;
-    let turn = TakenBack::of(&history.records).turn(cycle);
-    let commit = commit_without(repo, record, &subject(&history, record, turn))?;
+    let taken_back = changed::taken_back(repo, &history.records);
+    let turn = taken_back.turn(record);
+    let first = taken_back.first(record, &history.records);
+    let commit = commit_without(repo, &ledger, record, &subject(record, turn, first))?;
     if let Some(standing) = standing(repo, &commit)? {
         return Err(
             Error::unsafe_repo(format!("cycle {cycle} cannot be taken back: {standing}"))
@@ -79,6 +78,60 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
         agent: agent.called(UNDO),
         commit,
     })
+}
+
+/// Returns the one of several cycles with the same number that left a change; none where that is not one alone.
+fn meant<'a>(same: &[&'a Record]) -> Option<&'a Record> {
+    let mut left = same.iter().filter(|record| record.left_a_change());
+    let first = left.next().copied();
+    first.filter(|_| left.next().is_none())
+}
+
+/// The error of asking for a number that several cycles have: names each of them, with the commits of its change.
+fn which_of(repo: &Repo, ledger: &Ledger, same: &[&Record]) -> Error {
+    let first = same.first().map_or(0, |record| record.cycle);
+    let candidates = same.iter().rev().take(NAMED);
+    let mut candidates: Vec<String> = candidates
+        .map(|record| candidate(repo, ledger, record))
+        .collect();
+    if same.len() > NAMED {
+        candidates.push(format!("and {} more", same.len() - NAMED));
+    }
+    Error::unsafe_repo(format!(
+        "there is more than one cycle {first}: branches with a history each were brought together"
+    ))
+    .hint(format!(
+        "take the change of the one that is meant back by hand, the newest commit first\n  {}",
+        candidates.join("\n  ")
+    ))
+}
+
+/// Says of one of several cycles with the same number what it was, and how its change is taken back if it left one.
+fn candidate(repo: &Repo, ledger: &Ledger, record: &Record) -> String {
+    let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
+    let session = record.session.as_deref().unwrap_or("unknown");
+    let changed = match record.left_a_change() {
+        true => Changed::of(repo, ledger, record).ok().flatten(),
+        false => None,
+    };
+    let commits = changed.map(|changed| repo.commits_since(&changed.from, &changed.to, NAMED + 1));
+    let way = match commits {
+        None if record.is_undone() => "its change was undone".to_owned(),
+        None if !record.left_a_change() => "it changed nothing".to_owned(),
+        Some(Ok(commits)) if commits.len() <= NAMED => {
+            let ids: Vec<&str> = commits.iter().map(|one| one.id.as_str()).collect();
+            format!("git revert {}", ids.join(" "))
+        }
+        None | Some(Ok(_) | Err(_)) => {
+            format!("its change ends with {}", record.commit_sha)
+        }
+    };
+    format!(
+        "{} {}, session {}: {way}",
+        mask::line(goal, SUBJECT),
+        record.result.word(),
+        clean_line(session)
+    )
 }
 
 /// Returns the task of taking a cycle back: of one that took something back itself, whose change is there or gone again.
@@ -149,7 +202,7 @@ pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
 }
 
 /// Stores the commit that takes a cycle's change back, on top of HEAD; nothing points to it yet.
-fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String> {
+fn commit_without(repo: &Repo, ledger: &Ledger, record: &Record, subject: &str) -> Result<String> {
     let cycle = record.cycle;
     let nothing = |why: &str| {
         Error::usage(format!(
@@ -163,9 +216,8 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
     if record.is_undone() {
         return Err(nothing("its change was undone"));
     }
-    let ledger = Ledger::look(repo)?;
-    let Some(changed) = Changed::of(repo, &ledger, record)? else {
-        return Err(nothing(Changed::why_none(repo, &ledger, record)?));
+    let Some(changed) = Changed::of(repo, ledger, record)? else {
+        return Err(nothing(Changed::why_none(repo, ledger, record)?));
     };
     let (_, head) = repo.ready_head()?;
     if !repo.descends(&head, &changed.to)? {
@@ -178,7 +230,9 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
         .hint("check the earlier commit out in the submodule, and commit that")),
         Without::Tree(tree) => {
             let taken_back = repo.commits_since(&changed.from, &changed.to, NAMED)?;
-            repo.store_commit(&tree, &head, &message(cycle, subject, &taken_back))
+            let line = |one: &Commit| format!("{} {}", one.id, clean_line(&one.subject));
+            let lines: Vec<String> = taken_back.iter().map(line).collect();
+            repo.store_commit(&tree, &head, &undo_message(cycle, subject, &lines))
         }
         Without::Nothing => Err(nothing("it was taken back already")),
         Without::Changed(paths, commits) => {
@@ -189,34 +243,23 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
 }
 
 /// Returns the first line of the commit that takes a cycle back: whose change is gone by it, or there again.
-fn subject(history: &History, record: &Record, turn: Option<Turn>) -> String {
+fn subject(record: &Record, turn: Option<Turn>, first: Option<&Record>) -> String {
     let goal = |record: Option<&Record>| {
         let goal = record.and_then(|record| record.goal_id.as_deref());
         goal.map_or(String::new(), |goal| {
             format!(" ({})", mask::line(goal, SUBJECT))
         })
     };
-    let of = |cycle: u64| goal(history.records.iter().find(|one| one.cycle == cycle));
-    let cycle = record.cycle;
+    let (cycle, of) = (record.cycle, goal(first));
     match turn {
         None => format!("take back cycle {cycle}{}", goal(Some(record))),
-        Some(Turn::Back(first)) => format!(
-            "bring back cycle {first}{}, which cycle {cycle} took back",
-            of(first)
-        ),
-        Some(Turn::GoneAgain(first)) => format!(
-            "take back cycle {first}{} again, which cycle {cycle} brought back",
-            of(first)
-        ),
+        Some(Turn::Back(first)) => {
+            format!("bring back cycle {first}{of}, which cycle {cycle} took back")
+        }
+        Some(Turn::GoneAgain(first)) => {
+            format!("take back cycle {first}{of} again, which cycle {cycle} brought back")
+        }
     }
-}
-
-fn message(cycle: u64, subject: &str, taken_back: &[Commit]) -> String {
-    let commits: String = taken_back
-        .iter()
-        .map(|one| format!("{} {}\n", one.id, clean_line(&one.subject)))
-        .collect();
-    format!("evolve: {subject}\n\nTakes back\n{commits}\nEvolve-Undoes: {cycle}\n")
 }
 
 /// Leaves out the commits of cycles that were undone: what they did, their undo took back.

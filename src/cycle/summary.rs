@@ -1,9 +1,9 @@
 //! The two documents that tell people of this session; rewritten with every record.
 
+use crate::effects::changed;
 use crate::error::Result;
 use crate::model::ledger as names;
 use crate::model::mask;
-use crate::model::record::TakenBack;
 use crate::model::snapshot::Snapshot;
 use crate::model::summary::Summary;
 use crate::model::trajectory::Trajectory;
@@ -15,7 +15,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
     let trajectory = trajectory(progress, &baseline);
     let delta = trajectory.to_markdown();
     let ledger = &progress.ledger;
-    let taken_back = TakenBack::of(&ledger.history.records);
+    let taken_back = changed::taken_back(session.home(), &ledger.history.records);
     let queue = &ledger.queue;
     let summary = Summary {
         session: &session.id,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::by_checks;
+use crate::effects::changed;
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep;
@@ -12,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goals};
 use crate::model::ledger as names;
-use crate::model::record::TakenBack;
 use crate::model::snapshot::Snapshot;
 use crate::model::sweep::{self, Batch, Harvest};
 use crate::model::text;
@@ -54,7 +54,7 @@ pub async fn sweep_if_due(
         return Ok(false);
     }
     progress.unproven.clear();
-    tell_unmended(session, progress, &swept.batches, &done(progress));
+    tell_unmended(session, progress, &swept.batches, &done(session, progress));
     let harvest = harvest(session, progress, start, goals, &plan, &swept, before);
     tell(session, &harvest, &swept.failed);
     if swept.failed.is_empty() {
@@ -80,7 +80,7 @@ async fn prove(
     if progress.unproven.is_empty() {
         return Ok(());
     }
-    let mut mended = done(progress);
+    let mut mended = done(session, progress);
     mended.retain(|one| progress.unproven.contains(&one.cycle));
     let tools = mended.iter().filter_map(sweep::tool_of).collect();
     let plan = plan(session, goals)?.only(&tools);
@@ -104,8 +104,8 @@ async fn prove(
 }
 
 /// Returns the items with findings that cycles did and nobody took back.
-fn done(progress: &Progress) -> Vec<Mended> {
-    let taken_back = TakenBack::of(&progress.ledger.history.records);
+fn done(session: &Session, progress: &Progress) -> Vec<Mended> {
+    let taken_back = changed::taken_back(session.home(), &progress.ledger.history.records);
     let mut mended = progress.ledger.queue.mended();
     mended.retain(|one| !taken_back.has(one.cycle));
     mended

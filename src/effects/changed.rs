@@ -4,7 +4,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, Record, TakenBack, commits_taken_back};
 use crate::model::snapshot::Snapshot;
 
 /// The change of a recorded cycle.
@@ -50,6 +50,14 @@ impl Changed {
     }
 }
 
+/// Returns which cycles were taken back. Where several of one number left a change, the undo's commit tells which it was.
+pub fn taken_back(repo: &Repo, records: &[Record]) -> TakenBack {
+    TakenBack::told(records, |undo| {
+        let message = repo.message(&undo.commit_sha).unwrap_or_default();
+        commits_taken_back(&message)
+    })
+}
+
 /// Returns the commit that a cycle started from; where its change was brought together with commits of others, the last of these.
 fn start_of(repo: &Repo, ledger: &Ledger, record: &Record) -> Result<Option<String>> {
     let is_there = |id: &String| repo.is_commit(id);
@@ -63,9 +71,17 @@ fn start_of(repo: &Repo, ledger: &Ledger, record: &Record) -> Result<Option<Stri
     if let Some(start) = before.and_then(|snapshot| snapshot.cycle_start_sha) {
         return Ok(Some(start).filter(is_there));
     }
-    let before = snapshot_in_history(repo, record, &names::snapshot(record.cycle), false)?;
+    // Without the commit that its record came with, one of several of its number would be given another one's start.
+    let exactly = is_doubled(ledger, record);
+    let before = snapshot_in_history(repo, record, &names::snapshot(record.cycle), exactly)?;
     let start = before.and_then(|snapshot| snapshot.cycle_start_sha);
     Ok(start.filter(is_there))
+}
+
+/// Says whether another cycle has the number of this one.
+fn is_doubled(ledger: &Ledger, record: &Record) -> bool {
+    let is_it = |other: &&Record| other.cycle == record.cycle;
+    ledger.history.records.iter().filter(is_it).count() > 1
 }
 
 /// Returns the snapshots of a cycle, before it and after it, as far as they are there. Where two branches gave the same number to a
@@ -79,8 +95,7 @@ pub fn snapshots(
         names::snapshot(record.cycle),
         names::post_snapshot(record.cycle),
     ];
-    let is_it = |other: &&Record| other.cycle == record.cycle;
-    let is_doubled = ledger.history.records.iter().filter(is_it).count() > 1;
+    let is_doubled = is_doubled(ledger, record);
     let [before, after] = names.map(|name| match is_doubled {
         true => snapshot_in_history(repo, record, &name, true)
             .ok()

@@ -73,6 +73,8 @@ pub struct Material<'a> {
     pub open: &'a [WorkItem],
     /// Work that failed too often.
     pub set_aside: &'a [WorkItem],
+    /// Which cycles were taken back.
+    pub taken_back: &'a TakenBack,
     /// How much work there is, and what became of it.
     pub counts: Counts,
     /// How the newest session ended, as its summary says.
@@ -216,7 +218,7 @@ impl Report {
     pub fn new(material: &Material<'_>) -> Report {
         let needs = needs::all(material);
         let (series, more_series) = series::values(material);
-        let cycles = cycles::entries(material.seen, &TakenBack::of(material.records));
+        let cycles = cycles::entries(material.seen, material.taken_back);
         let provenance = material.provenance.iter();
         Report {
             name: line(material.name, NAME),

@@ -9,14 +9,27 @@ use crate::model::yardstick::LEANED_ON;
 pub const UNDO_CYCLE: &str = "undo cycle ";
 /// How an undo whose change was not let in is called.
 pub const REFUSED: &str = "refused";
+/// The line of an undo's commit that the commits follow which it takes back.
+const TAKES_BACK: &str = "Takes back";
+
+/// A cycle, which branches with a history each may have given a number that another one has, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Which {
+    /// Its number.
+    cycle: u64,
+    /// What tells it from the others of its number: its time and session. Empty where there is no other.
+    mark: String,
+}
 
 /// The cycles that took back what others changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenBack {
-    /// By the number of the other, as it stands: who took it back.
-    by: BTreeMap<u64, u64>,
-    /// By their own number, also of those that were taken back themselves: what they took back.
-    of: BTreeMap<u64, u64>,
+    /// By the other, as it stands: who took it back.
+    by: BTreeMap<Which, Which>,
+    /// By who did it, also of those that were taken back themselves: what they took back.
+    of: BTreeMap<Which, Which>,
+    /// The numbers that several cycles have, and which of these left a change.
+    doubled: BTreeMap<u64, Vec<Which>>,
 }
 
 /// What taking back a cycle comes to that took something back itself.
@@ -79,6 +92,11 @@ impl Record {
         is_own.then_some(&self.commit_sha)
     }
 
+    /// Says whether the cycle left a change in the repository.
+    pub fn left_a_change(&self) -> bool {
+        !self.is_undone() && self.own_commit().is_some()
+    }
+
     /// Says which commit the cycle itself brought, or that it brought none, and where the branch stood then.
     pub fn commit_words(&self) -> String {
         match self.own_commit() {
@@ -124,63 +142,162 @@ impl Record {
 }
 
 impl TakenBack {
-    /// Reads the records of all cycles, oldest first. What took something back may have been taken back itself. A number that
-    /// several cycles have says nothing.
+    /// Reads the records of all cycles, oldest first. What took something back may have been taken back itself.
     pub fn of(records: &[Record]) -> TakenBack {
+        TakenBack::told(records, |_| Vec::new())
+    }
+
+    /// The same where several cycles may have left a change under one number: `commits_of` returns the commits that an undo took
+    /// back. Where these do not tell which of them it was, the number says nothing.
+    pub fn told(records: &[Record], commits_of: impl Fn(&Record) -> Vec<String>) -> TakenBack {
         let mut times: BTreeMap<u64, usize> = BTreeMap::new();
         for record in records {
             *times.entry(record.cycle).or_default() += 1;
         }
-        let is_one = |cycle: &u64| times.get(cycle) == Some(&1);
-        let mut taken_back = TakenBack::default();
-        for record in records.iter().rev() {
-            let number = record.cycle;
+        let doubled = times.into_iter().filter(|(_, times)| *times > 1);
+        let mut taken_back = TakenBack {
+            doubled: doubled.map(|(cycle, _)| (cycle, Vec::new())).collect(),
+            ..TakenBack::default()
+        };
+        for record in records.iter().filter(|record| record.left_a_change()) {
+            let which = taken_back.which(record);
+            if let Some(those) = taken_back.doubled.get_mut(&record.cycle) {
+                those.push(which);
+            }
+        }
+        for (place, record) in records.iter().enumerate().rev() {
             // Only what came before can have been taken back.
-            let cycle = record.takes_back().filter(|cycle| *cycle < number);
-            let Some(cycle) = cycle.filter(is_one).filter(|_| is_one(&number)) else {
+            let cycle = record.takes_back().filter(|cycle| *cycle < record.cycle);
+            let Some(other) = cycle.and_then(|cycle| {
+                let earlier = &records[..place];
+                taken_back.meant(cycle, earlier, || commits_of(record))
+            }) else {
                 continue;
             };
-            taken_back.of.insert(number, cycle);
-            if !taken_back.by.contains_key(&number) {
-                taken_back.by.entry(cycle).or_insert(number);
+            let which = taken_back.which(record);
+            taken_back.of.insert(which.clone(), other.clone());
+            if !taken_back.by.contains_key(&which) {
+                taken_back.by.entry(other).or_insert(which);
             }
         }
         taken_back
     }
 
-    /// Says whether the change of the cycle with this number was taken back.
+    /// Returns which of the earlier cycles with this number was taken back: the only one that left a change, or the one whose
+    /// commit it was.
+    fn meant(
+        &self,
+        cycle: u64,
+        earlier: &[Record],
+        commits: impl FnOnce() -> Vec<String>,
+    ) -> Option<Which> {
+        if !self.doubled.contains_key(&cycle) {
+            return Some(Which {
+                cycle,
+                mark: String::new(),
+            });
+        }
+        let of_number = earlier.iter().filter(|record| record.cycle == cycle);
+        let left: Vec<&Record> = of_number.filter(|it| it.left_a_change()).collect();
+        let meant = match left.as_slice() {
+            [] => None,
+            [one] => Some(*one),
+            several => {
+                let commits = commits();
+                let mut those = several.iter().filter(|it| commits.contains(&it.commit_sha));
+                let first = those.next().copied();
+                first.filter(|_| those.next().is_none())
+            }
+        };
+        meant.map(|record| self.which(record))
+    }
+
+    fn which(&self, record: &Record) -> Which {
+        let mark = match self.doubled.contains_key(&record.cycle) {
+            true => format!(
+                "{} {}",
+                record.timestamp,
+                record.session.as_deref().unwrap_or(&record.commit_sha)
+            ),
+            false => String::new(),
+        };
+        Which {
+            cycle: record.cycle,
+            mark,
+        }
+    }
+
+    /// Says whether the change of the cycle with this number was taken back; of several, those of all.
     pub fn has(&self, cycle: u64) -> bool {
-        self.by.contains_key(&cycle)
+        match self.doubled.get(&cycle) {
+            Some(those) => {
+                !those.is_empty() && those.iter().all(|which| self.by.contains_key(which))
+            }
+            None => self.by.contains_key(&Which {
+                cycle,
+                mark: String::new(),
+            }),
+        }
     }
 
     /// Says what it comes to if this cycle is taken back; none if it took nothing back itself.
-    pub fn turn(&self, cycle: u64) -> Option<Turn> {
-        let steps = std::iter::successors(self.of.get(&cycle), |cycle| self.of.get(cycle));
-        let (number, first) = steps.fold((0, cycle), |(number, _), cycle| (number + 1, *cycle));
+    pub fn turn(&self, record: &Record) -> Option<Turn> {
+        self.turn_of(&self.which(record))
+    }
+
+    fn turn_of(&self, which: &Which) -> Option<Turn> {
+        let (number, first) = self.steps(which);
         match number {
             0 => None,
-            odd if odd % 2 == 1 => Some(Turn::Back(first)),
-            _ => Some(Turn::GoneAgain(first)),
+            odd if odd % 2 == 1 => Some(Turn::Back(first.cycle)),
+            _ => Some(Turn::GoneAgain(first.cycle)),
         }
+    }
+
+    /// Returns the cycle whose change was there first, of those that this one and what it took back took back one after the other.
+    pub fn first<'a>(&self, record: &Record, records: &'a [Record]) -> Option<&'a Record> {
+        let which = self.which(record);
+        let (_, first) = self.steps(&which);
+        records.iter().find(|one| self.which(one) == *first)
+    }
+
+    /// Returns how often something was taken back up to this cycle, and what that was first.
+    fn steps<'a>(&'a self, which: &'a Which) -> (usize, &'a Which) {
+        let steps = std::iter::successors(self.of.get(which), |cycle| self.of.get(cycle));
+        steps.fold((0, which), |(number, _), cycle| (number + 1, cycle))
     }
 
     /// Says of a cycle's change which cycle took it back or brought it back, and of one that did so whose it was, in words.
     pub fn words(&self, record: &Record) -> Option<String> {
-        let cycle = record.cycle;
-        if let Some(by) = self.by.get(&cycle) {
-            return Some(format!("taken back by cycle {by}"));
+        let which = self.which(record);
+        if let Some(by) = self.by.get(&which) {
+            return Some(format!("taken back by cycle {}", by.cycle));
         }
-        let brings_back = |(by, undo): &(&u64, &u64)| {
-            !self.by.contains_key(by) && self.of.get(undo) == Some(&cycle)
+        let brings_back = |(by, undo): &(&Which, &Which)| {
+            !self.by.contains_key(by) && self.of.get(undo) == Some(&which)
         };
         if let Some((by, _)) = self.of.iter().rev().find(brings_back) {
-            return Some(format!("brought back by cycle {by}"));
+            return Some(format!("brought back by cycle {}", by.cycle));
         }
-        Some(match self.turn(*self.of.get(&cycle)?)? {
+        Some(match self.turn_of(self.of.get(&which)?)? {
             Turn::Back(first) => format!("brings back the change of cycle {first}"),
             Turn::GoneAgain(first) => format!("takes the change of cycle {first} back again"),
         })
     }
+}
+
+/// Returns the message of the commit that takes a cycle back, of its first line after `evolve: ` and the commits of the cycle, a line each.
+pub fn undo_message(cycle: u64, subject: &str, commits: &[String]) -> String {
+    let commits: String = commits.iter().map(|one| format!("{one}\n")).collect();
+    format!("evolve: {subject}\n\n{TAKES_BACK}\n{commits}\nEvolve-Undoes: {cycle}\n")
+}
+
+/// Returns the commits that such a message names.
+pub fn commits_taken_back(message: &str) -> Vec<String> {
+    let lines = message.lines().skip_while(|line| *line != TAKES_BACK);
+    let named = lines.skip(1).take_while(|line| !line.is_empty());
+    let ids = named.filter_map(|line| line.split_whitespace().next());
+    ids.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -237,8 +354,9 @@ mod tests {
                 vec![],
             ),
         ] {
-            let expected: BTreeMap<u64, u64> = expected.into_iter().collect();
-            assert_eq!(TakenBack::of(&records).by, expected);
+            let by = TakenBack::of(&records).by;
+            let by: Vec<_> = by.iter().map(|(one, by)| (one.cycle, by.cycle)).collect();
+            assert_eq!(by, expected);
         }
     }
 
@@ -257,7 +375,12 @@ mod tests {
             ("regressed", Some("worse"), Some("start"), true),
             // Undone in a copy of its own.
             ("regressed", Some("worse"), Some("c"), false),
-            ("failed", Some("no change; the agent timed out"), None, false),
+            (
+                "failed",
+                Some("no change; the agent timed out"),
+                None,
+                false,
+            ),
             ("failed", Some("declined: no"), Some("start"), true),
             ("interrupted", Some("somebody else committed"), None, false),
             ("idle", None, None, false),
@@ -268,13 +391,83 @@ mod tests {
     }
 
     #[test]
+    fn of_cycles_with_one_number_the_one_is_marked_that_was_taken_back() {
+        let at = |cycle, result: &str, session: &str| Record {
+            session: Some(session.to_owned()),
+            commit_sha: format!("{session}-{cycle}"),
+            ..record(cycle, "a", result, "claude")
+        };
+        let undo = |cycle, of, session: &str| Record {
+            session: Some(session.to_owned()),
+            ..undo(cycle, of)
+        };
+        let told = |records: &[Record], commits: &[&str]| -> Vec<String> {
+            let commits: Vec<String> = commits.iter().map(|it| (*it).to_owned()).collect();
+            let taken_back = TakenBack::told(records, |_| commits.clone());
+            let words = records.iter().map(|one| taken_back.words(one));
+            words.map(Option::unwrap_or_default).collect()
+        };
+        let by_3 = "taken back by cycle 3";
+        // One of them left no change. The number of what took the other back is doubled, too.
+        let records = [
+            at(2, "improved", "s"),
+            undo(3, 2, "u"),
+            at(2, "idle", "t"),
+            at(3, "improved", "t"),
+        ];
+        assert_eq!(told(&records, &[]), [by_3, "", "", ""]);
+        assert!(TakenBack::of(&records).has(2));
+        assert!(!TakenBack::of(&records).has(3));
+        // Both did: the commits tell, if anything does.
+        let records = [
+            at(2, "improved", "s"),
+            at(2, "improved", "t"),
+            undo(3, 2, "u"),
+        ];
+        assert_eq!(told(&records, &[]), ["", "", ""]);
+        assert_eq!(told(&records, &["t-2", "x"]), ["", by_3, ""]);
+        assert_eq!(told(&records, &["s-2", "t-2"]), ["", "", ""]);
+        // What came to the history behind it cannot be meant.
+        let records = [
+            at(2, "improved", "s"),
+            undo(3, 2, "u"),
+            undo(4, 3, "v"),
+            at(2, "improved", "t"),
+        ];
+        let back = "brings back the change of cycle 2";
+        assert_eq!(
+            told(&records, &[]),
+            ["brought back by cycle 4", "taken back by cycle 4", back, ""]
+        );
+        let first = TakenBack::of(&records)
+            .first(&records[2], &records)
+            .cloned();
+        assert_eq!(first.as_ref(), Some(&records[0]));
+    }
+
+    #[test]
+    fn the_commit_of_an_undo_names_what_it_takes_back() {
+        let commits = ["abc shout one".to_owned(), "def two".to_owned()];
+        let message = undo_message(3, "take back cycle 3", &commits);
+        assert_eq!(
+            message,
+            "evolve: take back cycle 3\n\nTakes back\nabc shout one\ndef two\n\nEvolve-Undoes: 3\n"
+        );
+        assert_eq!(commits_taken_back(&message), ["abc", "def"]);
+        assert_eq!(commits_taken_back("anything\n\nelse"), [""; 0]);
+    }
+
+    #[test]
     fn of_an_undo_that_is_taken_back_it_is_told_whose_change_comes_back() {
         let mut records = vec![record(1, "a", "improved", "claude"), undo(2, 1)];
         let told = |records: &[Record]| -> Vec<Option<String>> {
             let taken_back = TakenBack::of(records);
             records.iter().map(|one| taken_back.words(one)).collect()
         };
-        let turn = |records: &[Record], cycle| TakenBack::of(records).turn(cycle);
+        let turn = |records: &[Record], cycle: u64| {
+            let mut those = records.iter().filter(|one| one.cycle == cycle);
+            TakenBack::of(records).turn(those.next().expect("a record"))
+        };
         let some = |words: &str| Some(words.to_owned());
         assert_eq!(told(&records), [some("taken back by cycle 2"), None]);
         assert_eq!(turn(&records, 1), None);

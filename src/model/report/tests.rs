@@ -88,6 +88,7 @@ fn material<'a>(records: &'a [Record], seen: &'a [Seen]) -> Material<'a> {
         retries: &[],
         open: &[],
         set_aside: &[],
+        taken_back: Box::leak(Box::default()),
         counts: Counts::default(),
         ended: None,
         state: State::default(),
