@@ -25,6 +25,38 @@ fn page(repo: &TestRepo) -> String {
     page.stdout
 }
 
+#[test]
+fn goals_that_came_or_went_since_they_were_measured_are_counted_and_marked() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]);
+    repo.cycle("touch a").expect(0);
+    let words = markdown(&repo);
+    let left = "1 of 2 goals pass, and the score went from 0 to 55.56 in 1 cycle; no session is at work (the last one ended: ";
+    assert!(words.contains(left), "{words}");
+    assert!(words.contains("goes on with 1 failing goal."), "{words}");
+    repo.cycle("touch b").expect(0);
+    let goals = repo.read("GOALS.yaml").replace("id: b", "id: renamed");
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("renamed");
+    let words = markdown(&repo);
+    for said in [
+        "1 of 2 goals pass, 1 is not measured yet",
+        "| renamed | 4 | not measured |",
+        "| b (no goal any more) | 4 | ✓ pass |",
+    ] {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    let html = page(&repo);
+    assert!(html.contains("no goal any more"), "{html}");
+    let status = repo.answer(&["status"]);
+    for said in [
+        "goals      2\n",
+        ", 1 of 2 goals pass\n",
+        "new        renamed — not measured yet",
+    ] {
+        assert!(status.contains(said), "{said}: {status}");
+    }
+}
+
 #[track_caller]
 fn markdown(repo: &TestRepo) -> String {
     let said = repo.evolve(&["report", "--md"]).expect(0).stdout;

@@ -18,6 +18,7 @@ use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
 use crate::effects::{stop, unrecorded};
 use crate::error::{Error, Result};
+use crate::model::counted::Counted;
 use crate::model::exact;
 use crate::model::goals::{Goals, Settings, Where, nearest};
 use crate::model::ledger as names;
@@ -60,6 +61,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         let ids = measured.into_iter().map(|one| one.id.clone());
         ids.filter(is_goal).collect()
     };
+    let counted = newest.map(|newest| Counted::of(goals.as_ref(), newest));
     let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
     let told = session.as_ref();
@@ -106,7 +108,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .filter(|record| is_valid(record))
             .cloned(),
         score: newest.map(|snapshot| snapshot.score),
-        goals_passing: newest.map(|snapshot| snapshot.goals_passing),
+        goals_passing: counted.as_ref().map(|counted| counted.passing),
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
         tolerated: ids(newest.map_or_else(Vec::new, |snapshot| {
             snapshot
@@ -118,6 +120,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         skipped: ids(newest.map_or_else(Vec::new, |snapshot| {
             snapshot.with(CheckResult::Skip).collect()
         })),
+        unmeasured: counted.map_or_else(Vec::new, |counted| counted.unmeasured),
         baseline_score: ledger
             .snapshot(&repo, names::BASELINE)
             .map(|snapshot| snapshot.score),

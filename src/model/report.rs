@@ -12,6 +12,7 @@ mod verdict;
 
 use serde::Serialize;
 
+use crate::model::counted::Counted;
 use crate::model::goals::Goals;
 use crate::model::record::{CycleResult, Record, TakenBack, Tally};
 use crate::model::snapshot::Snapshot;
@@ -250,8 +251,13 @@ fn figures(material: &Material<'_>) -> Vec<Figure> {
             format!("{} at the baseline", text::number(baseline.score))
         });
         figures.push(Figure::new("Score", text::number(newest.score), note));
-        let passing = format!("{} of {}", newest.goals_passing, newest.goals_total);
-        figures.push(Figure::new("Goals that pass", passing, not_passing(newest)));
+        let counted = Counted::of(material.goals.ok(), newest);
+        let passing = format!("{} of {}", counted.passing, counted.total);
+        figures.push(Figure::new(
+            "Goals that pass",
+            passing,
+            not_passing(&counted),
+        ));
     }
     figures.push(Figure::new(
         "Cycles",
@@ -293,10 +299,13 @@ fn agents(spent: &Spent) -> Figure {
     }
 }
 
-fn not_passing(snapshot: &Snapshot) -> String {
-    use crate::model::snapshot::CheckResult::{Fail, Skip};
-    let count = |result| snapshot.with(result).count();
-    let words: Vec<String> = [(count(Fail), "failing"), (count(Skip), "skipped")]
+fn not_passing(counted: &Counted) -> String {
+    let counts = [
+        (counted.failing, "failing"),
+        (counted.skipped, "skipped"),
+        (counted.unmeasured.len(), "not measured yet"),
+    ];
+    let words: Vec<String> = counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))

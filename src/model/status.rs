@@ -52,7 +52,7 @@ pub struct Status {
     pub newest: Option<Record>,
     /// The newest score of what is in the repository.
     pub score: Option<f64>,
-    /// How many goals pass in what is in the repository.
+    /// How many of the goals pass in what is in the repository.
     pub goals_passing: Option<usize>,
     /// The goals that fail in it and are not within their tolerance, the heaviest first.
     pub failing: Vec<String>,
@@ -60,6 +60,8 @@ pub struct Status {
     pub tolerated: Vec<String>,
     /// The goals that could not be measured in it.
     pub skipped: Vec<String>,
+    /// The goals that nobody has measured yet.
+    pub unmeasured: Vec<String>,
     /// The score of the baseline.
     pub baseline_score: Option<f64>,
     /// Goals that were struck.

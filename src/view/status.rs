@@ -205,6 +205,11 @@ fn unmet(status: &Status) -> Vec<(&'static str, String)> {
         let words = format!("{ids} — `evolve measure` says why");
         rows.push(("skipped", paint(ODD, &words)));
     }
+    if !status.unmeasured.is_empty() {
+        let ids = clean_line(&some_of(&status.unmeasured, NAMED));
+        let words = format!("{ids} — not measured yet, the next cycle does");
+        rows.push(("new", paint(ODD, &words)));
+    }
     rows
 }
 

@@ -55,6 +55,8 @@ pub struct Row {
     pub weight: u8,
     /// What it says; empty where the goals file has it no longer.
     pub description: String,
+    /// The goals file has it no longer.
+    pub is_gone: bool,
     /// Its result in each cycle, as it was measured last there, be it of a change that was undone.
     pub cells: Vec<Cell>,
     /// Its result in what is in the repository.
@@ -107,6 +109,7 @@ pub(super) fn of(material: &Material<'_>) -> Grid {
         goal: line(id, NAME),
         weight: *weight,
         description: description(material, id),
+        is_gone: material.goals.is_ok_and(|goals| goals.find(id).is_none()),
         cells: snapshots
             .iter()
             .zip(&chosen)

@@ -1,5 +1,7 @@
 //! What waits for a person: each thing with its reason and the way on. Pure.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use super::{Material, NAME, REASON, line};
@@ -7,6 +9,7 @@ use crate::model::goals::Goals;
 use crate::model::select;
 use crate::model::strikes::{self, Standing};
 use crate::model::text;
+use crate::model::work::SHORT_ID;
 
 /// How many things of one kind are named.
 const NAMED: usize = 20;
@@ -48,10 +51,11 @@ pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
     }
     needs.extend(some(unmeasured(material)));
     let set_aside = material.set_aside.iter().map(|item| {
+        let id: String = item.id().chars().take(SHORT_ID).collect();
         Need::new(
             format!("Work item set aside: {}", line(&item.title, NAME)),
             &format!("it failed {} times", item.failures),
-            "do it by hand, or write it down in smaller parts: `evolve work add TITLE`",
+            format!("do it by hand (`evolve work done {id}` takes it off), or write it down in smaller parts (`evolve work add TITLE`) and drop it: `evolve work drop {id}`"),
         )
     });
     needs.extend(some(set_aside));
@@ -116,12 +120,17 @@ fn in_the_way(material: &Material<'_>) -> Vec<Need> {
     needs
 }
 
+/// Says whether a person has to see to something before a session can work as ever.
+pub(super) fn is_kept_from_working(material: &Material<'_>) -> bool {
+    !in_the_way(material).is_empty()
+}
+
 /// Returns how many failing goals the next session goes on with, whatever waits for a person.
 pub(super) fn open_goals(material: &Material<'_>) -> usize {
     let (Ok(goals), Some(newest)) = (material.goals, material.newest) else {
         return 0;
     };
-    if !in_the_way(material).is_empty() {
+    if is_kept_from_working(material) {
         return 0;
     }
     let is_open = |id: &str| {
@@ -133,12 +142,14 @@ pub(super) fn open_goals(material: &Material<'_>) -> usize {
     failing.iter().filter(|goal| is_open(&goal.id)).count()
 }
 
-/// Returns the goals that are passed over until a person says otherwise.
+/// Returns the goals that are passed over until a person says otherwise, the heaviest first.
 fn stuck<'a>(
     material: &'a Material<'_>,
     goals: &'a Goals,
 ) -> impl ExactSizeIterator<Item = Need> + 'a {
-    let stuck = goals.goals.iter().filter_map(|goal| {
+    let mut heaviest_first: Vec<_> = goals.goals.iter().collect();
+    heaviest_first.sort_by_key(|goal| Reverse(goal.weight));
+    let stuck = heaviest_first.into_iter().filter_map(|goal| {
         let id = line(&goal.id, NAME);
         let (word, why) = match strikes::standing(goal, material.records, material.retries) {
             Standing::Open => return None,
@@ -158,7 +169,9 @@ fn unmeasured<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = N
     let measured = material.newest.iter().flat_map(|newest| &newest.goals);
     let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
     let measured = measured.filter(move |goal| goal.cannot_run() && is_goal(&goal.id));
-    let unmeasured = measured.map(|goal| {
+    let mut measured: Vec<_> = measured.collect();
+    measured.sort_by_key(|goal| Reverse(goal.weight));
+    let unmeasured = measured.into_iter().map(|goal| {
         let why = goal.reason.as_deref().unwrap_or_default();
         Need::new(
             format!("{} could not be measured", line(&goal.id, NAME)),

@@ -2,6 +2,7 @@ use super::*;
 use crate::model::goals::{self, Goal};
 use crate::model::record::AgentReport;
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement};
+use crate::model::work::Queue;
 
 fn measured(id: &str, result: CheckResult, value: Option<f64>) -> Measurement {
     Measurement {
@@ -219,7 +220,7 @@ fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that(
         ..record(cycle, CycleResult::Failed, 0.0, 0.0)
     };
     let records: Vec<Record> = (1..=3).map(|cycle| failed(cycle, "a")).collect();
-    let at = |second, stop: Option<&str>| {
+    let at = |second, stop: Option<&str>, is_at_work: bool| {
         let newest = snapshot(vec![
             measured("a", Fail, None),
             measured("b", second, None),
@@ -230,21 +231,106 @@ fn where_the_loop_goes_on_with_other_goals_nobody_is_said_to_be_needed_for_that(
             newest: Some(&newest),
             state: State {
                 stop: stop.map(str::to_owned),
+                running_since: is_at_work.then(|| "2026-02-11T21:00:00Z".to_owned()),
                 ..State::default()
             },
+            ended: Some(&Ended {
+                reason: "interrupted by a signal".to_owned(),
+                is_asking: false,
+            }),
             ..material(&records, &[])
         })
         .verdict;
         (verdict.mark, verdict.words)
     };
-    let (mark, words) = at(Fail, None);
+    let (mark, words) = at(Fail, None, false);
+    assert_eq!(mark, "Work is left");
+    let end = "; one thing waits for you; no session is at work (the last one ended: interrupted by a signal), and the next run goes on with 1 failing goal.";
+    assert!(words.ends_with(end), "{words}");
+    let (mark, words) = at(Fail, None, true);
     assert_eq!(mark, "Under way");
     let end = "; one thing waits for you, and the loop goes on with 1 failing goal.";
     assert!(words.ends_with(end), "{words}");
     for (second, stop) in [(Pass, None), (Fail, Some("lunch"))] {
-        let (mark, words) = at(second, stop);
+        let (mark, words) = at(second, stop, false);
         assert_eq!(mark, "You are needed", "{words}");
         assert!(words.ends_with(" for you."), "{words}");
+    }
+}
+
+#[test]
+fn goals_are_counted_as_the_file_has_them_now_and_those_that_are_gone_are_marked() {
+    use CheckResult::Pass;
+    let goal = |id| format!("{{id: {id}, description: d, check: 'true', weight: 5}}");
+    let yaml = format!("goals: [{}, {}]", goal("a"), goal("new"));
+    let (goals, _) = goals::read_goals("GOALS.yaml", yaml.as_bytes()).unwrap();
+    let newest = snapshot(vec![
+        measured("a", Pass, None),
+        measured("renamed", Pass, None),
+    ]);
+    let report = Report::new(&Material {
+        goals: Ok(&goals),
+        newest: Some(&newest),
+        ..material(&[], &[])
+    });
+    assert_eq!(report.verdict.mark, "Not all measured");
+    let words = "1 of 2 goals pass, 1 is not measured yet, with the score at 100 in 0 cycles; no session is at work, and the next run goes on with the one that is not measured yet.";
+    assert_eq!(report.verdict.words, words);
+    let figure = &report.figures[1];
+    assert_eq!(
+        (&*figure.value, &*figure.note),
+        ("1 of 2", "1 not measured yet")
+    );
+    let rows = report.grid.rows.iter();
+    let rows: Vec<_> = rows.map(|row| (&*row.goal, row.is_gone)).collect();
+    assert_eq!(rows, [("a", false), ("new", false), ("renamed", true)]);
+    // What stops the loop is seen to first.
+    let report = Report::new(&Material {
+        goals: Ok(&goals),
+        newest: Some(&newest),
+        state: State {
+            stop: Some(String::new()),
+            ..State::default()
+        },
+        ..material(&[], &[])
+    });
+    let words = report.verdict.words;
+    assert!(words.ends_with("; one thing waits for you."), "{words}");
+}
+
+#[test]
+fn what_waits_for_a_person_is_in_the_order_of_the_weights_with_what_takes_an_item_off() {
+    let goal =
+        |id, weight| format!("{{id: {id}, description: d, check: 'true', weight: {weight}}}");
+    let yaml = format!("goals: [{}, {}]", goal("light", 2), goal("heavy", 8));
+    let (goals, _) = goals::read_goals("GOALS.yaml", yaml.as_bytes()).unwrap();
+    let failed = |cycle, id: &str| Record {
+        goal_id: Some(id.to_owned()),
+        definition: goals.find(id).map(Goal::definition),
+        ..record(cycle, CycleResult::Failed, 0.0, 0.0)
+    };
+    let cycles = (1..=6).map(|cycle| failed(cycle, if cycle > 3 { "heavy" } else { "light" }));
+    let records: Vec<Record> = cycles.collect();
+    let queue = Queue::parse("{\"title\": \"tidy up\", \"failures\": 3}\n");
+    let set_aside = queue.set_aside("calc");
+    let report = Report::new(&Material {
+        goals: Ok(&goals),
+        set_aside: &set_aside,
+        ..material(&records, &[])
+    });
+    let what: Vec<&str> = report.needs.iter().map(|need| need.what.as_str()).collect();
+    let struck = "was struck after three cycles without progress";
+    let expected = [
+        format!("heavy {struck}"),
+        format!("light {struck}"),
+        "Work item set aside: tidy up".to_owned(),
+    ];
+    assert_eq!(what, expected);
+    let id = &set_aside[0].id()[..6];
+    for command in ["work done", "work drop"] {
+        let named = format!("`evolve {command} {id}`");
+        let way_on = &report.needs[2].way_on;
+        assert!(way_on.contains(&named), "{way_on}");
     }
 }
 

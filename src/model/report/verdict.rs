@@ -2,9 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Material, Tone, needs};
+use super::{Material, Tone, line, needs};
+use crate::model::counted::Counted;
 use crate::model::snapshot::Snapshot;
 use crate::model::text::{count, number};
+
+/// How much of why the newest session ended is told, in characters.
+const ENDING: usize = 120;
 
 /// Where things stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,38 +35,83 @@ pub(super) fn of(material: &Material<'_>, waiting: usize) -> Verdict {
             words: format!("No cycle has been recorded yet; {human}."),
         };
     };
-    let is_met = newest.goals_passing == newest.goals_total;
+    let counted = Counted::of(material.goals.ok(), newest);
+    let is_met = counted.passing == counted.total;
+    let is_at_work = material.state.running_since.is_some();
     let open = needs::open_goals(material);
-    let (tone, mark) = match (is_met, waiting, open) {
-        (true, 0, _) => (Tone::Good, "All is well"),
-        (false, 0, _) | (_, _, 1..) => (Tone::Odd, "Under way"),
-        (true, _, 0) => (Tone::Odd, "You are needed"),
-        (false, _, 0) => (Tone::Bad, "You are needed"),
+    let unmeasured = match needs::is_kept_from_working(material) {
+        true => 0,
+        false => counted.unmeasured.len(),
     };
-    let goes_on = match (waiting, open) {
-        (0, _) | (_, 0) => String::new(),
-        (_, open) => format!(
-            ", and the loop goes on with {}",
-            count(open, "failing goal")
-        ),
+    let left = left(open, unmeasured);
+    let (tone, mark) = match (is_met, waiting, &left) {
+        (true, 0, _) => (Tone::Good, "All is well"),
+        (false, 0, _) | (_, _, Some(_)) if is_at_work => (Tone::Odd, "Under way"),
+        (_, _, Some(_)) if open > 0 => (Tone::Odd, "Work is left"),
+        (false, 0, Some(_)) => (Tone::Odd, "Not all measured"),
+        (false, 0, None) => (Tone::Odd, "At rest"),
+        (true, 1.., _) => (Tone::Odd, "You are needed"),
+        (false, 1.., _) => (Tone::Bad, "You are needed"),
+    };
+    let who = match (left, waiting, is_at_work) {
+        (None, _, _) => human,
+        (Some(left), 0, true) => format!("nobody is needed, and the loop goes on with {left}"),
+        (Some(left), 1.., true) => format!("{human}, and the loop goes on with {left}"),
+        (Some(left), _, false) => {
+            let human = if waiting == 0 {
+                String::new()
+            } else {
+                human + "; "
+            };
+            let how = how_it_ended(material);
+            format!("{human}no session is at work{how}, and the next run goes on with {left}")
+        }
     };
     let words = format!(
-        "{}, {} in {}; {human}{goes_on}.",
-        passing(newest),
+        "{}, {} in {}; {who}.",
+        passing(&counted),
         way(material.baseline, newest),
         count(material.records.len(), "cycle"),
     );
     Verdict { tone, mark, words }
 }
 
-fn passing(newest: &Snapshot) -> String {
-    let (passing, total) = (newest.goals_passing, newest.goals_total);
-    match (passing, total) {
+/// Says what a session works on or measures first, if there is anything.
+fn left(open: usize, unmeasured: usize) -> Option<String> {
+    let failing = count(open, "failing goal");
+    let new = match unmeasured {
+        1 => "the one that is not measured yet".to_owned(),
+        _ => format!("the {unmeasured} that are not measured yet"),
+    };
+    match (open, unmeasured) {
+        (0, 0) => None,
+        (_, 0) => Some(failing),
+        (0, _) => Some(new),
+        (_, _) => Some(format!("{failing} and {new}")),
+    }
+}
+
+/// Says how the newest session ended, as far as it said so itself.
+fn how_it_ended(material: &Material<'_>) -> String {
+    let ended = material.ended.map(|ended| line(&ended.reason, ENDING));
+    ended.map_or(String::new(), |reason| {
+        format!(" (the last one ended: {reason})")
+    })
+}
+
+fn passing(counted: &Counted) -> String {
+    let words = match (counted.passing, counted.total) {
+        (0, 0) => "There are no goals".to_owned(),
         (1, 1) => "The one goal passes".to_owned(),
         (passing, total) if passing == total => format!("All {total} goals pass"),
         (0, 1) => "The one goal does not pass".to_owned(),
         (0, total) => format!("None of {total} goals passes"),
         (passing, total) => format!("{passing} of {total} goals pass"),
+    };
+    match counted.unmeasured.len() {
+        0 => words,
+        1 => format!("{words}, 1 is not measured yet"),
+        more => format!("{words}, {more} are not measured yet"),
     }
 }
 
