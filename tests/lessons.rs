@@ -34,6 +34,17 @@ fn in_vain(cycles: usize) -> TestRepo {
 }
 
 #[test]
+fn lessons_that_differ_in_the_marks_of_a_list_are_one_and_are_told_without_them() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.cycle(
+        "printf '%s\\n' '- Use ok in files' '* Use ok in files.' 'Use ok in files' '# Run it first' >$EVOLVE_LESSONS; exit 1",
+    )
+    .expect(0);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(told(&repo, 2), ["Run it first", "Use ok in files"]);
+}
+
+#[test]
 fn a_lesson_that_was_told_in_three_failed_attempts_at_a_goal_sinks_below_newer_ones() {
     let repo = in_vain(4);
     assert_eq!(told(&repo, 2), ["Run the linter", "Look at the cache."]);

@@ -78,7 +78,7 @@ pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
         .collect();
     let lessons: Vec<_> = lesson::relevant(material.lessons, material.records, &id)
         .iter()
-        .map(|lesson| text::clean_line(&lesson.text))
+        .map(|lesson| lesson.words())
         .collect();
     let values = context! {
         mission => material.goals.mission.as_deref().map(|mission| mission.trim_end_matches('.')),

@@ -49,12 +49,43 @@ impl Lesson {
     pub fn id(&self) -> String {
         digest::short(&[&key(&self.text)])
     }
+
+    /// Returns the lesson in one line, without the mark of a list or heading that an earlier version kept.
+    pub fn words(&self) -> String {
+        unmarked(&text::clean_line(&self.text)).to_owned()
+    }
 }
 
-/// Returns what makes a lesson the same as another: its words, however they are spaced and ended.
+/// Returns a line of Markdown without the marks of lists and headings that it begins with.
+fn unmarked(line: &str) -> &str {
+    let mut rest = line.trim();
+    loop {
+        let is_bar = |c: char| matches!(c, '-' | '*' | '+' | '#' | '_' | '=');
+        if rest.chars().all(is_bar) {
+            return "";
+        }
+        if let Some(words) = rest.strip_prefix("[ ] ") {
+            rest = words.trim_start();
+            continue;
+        }
+        let (mark, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let number = mark.strip_suffix(['.', ')']).unwrap_or_default();
+        let is_number =
+            (1..=3).contains(&number.len()) && number.bytes().all(|it| it.is_ascii_digit());
+        let is_heading = mark.len() <= 6 && mark.bytes().all(|byte| byte == b'#');
+        let is_mark = matches!(mark, "-" | "*" | "+" | "•" | "–" | "[x]" | "[X]");
+        if !(is_number || is_heading || is_mark) {
+            return rest;
+        }
+        rest = words.trim_start();
+    }
+}
+
+/// Returns what makes a lesson the same as another: its words, however they are marked, spaced and ended.
 fn key(text: &str) -> String {
-    let words = text::clean_line(text).to_lowercase();
-    let end = |c: char| matches!(c, '.' | '!' | ';' | ',') || c.is_whitespace();
+    let words = text::clean_line(text);
+    let words = unmarked(&words).to_lowercase();
+    let end = |c: char| matches!(c, '.' | '!' | '?' | ':' | ';' | ',') || c.is_whitespace();
     words.trim_end_matches(end).to_owned()
 }
 
@@ -65,7 +96,8 @@ pub fn parse(text: &str) -> Vec<Lesson> {
         .collect()
 }
 
-/// Reads what an agent wrote to `EVOLVE_LESSONS`: a lesson a line, as text or as JSON with a `text` or `lesson`.
+/// Reads what an agent wrote to `EVOLVE_LESSONS`: a lesson a line, as text or as JSON with a `text` or `lesson`. What marks a line of
+/// Markdown as one of a list, or as a heading, is left out.
 pub fn taken_in(
     written: &str,
     known: &[Lesson],
@@ -76,7 +108,7 @@ pub fn taken_in(
     let mut taken: Vec<Lesson> = Vec::new();
     let mut keys: Option<HashSet<String>> = None;
     for line in written.lines() {
-        let lesson = words_of(line.trim());
+        let lesson = words_of(unmarked(line));
         if lesson.is_empty() {
             continue;
         }
@@ -112,7 +144,8 @@ fn words_of(line: &str) -> String {
     };
     // Half a secret would not be told as one; and a line may be as long as the whole file.
     let words: String = words.chars().take(READ).collect();
-    let words = mask::secrets(text::clean_line(&words).trim());
+    let words = text::clean_line(&words);
+    let words = mask::secrets(unmarked(&words));
     let words: String = words.chars().take(LONGEST).collect();
     words.trim_end().to_owned()
 }
@@ -226,7 +259,9 @@ pub fn find<'a>(word: &str, lessons: &[&'a Lesson]) -> Result<&'a Lesson> {
     let word = text::clean_line(word).to_lowercase();
     let ways: [&dyn Fn(&Lesson) -> bool; 2] =
         [&|lesson| lesson.id().starts_with(&word), &|lesson| {
-            lesson.text.to_lowercase().starts_with(&word)
+            [lesson.text.to_lowercase(), lesson.words().to_lowercase()]
+                .iter()
+                .any(|text| text.starts_with(&word))
         }];
     for is_meant in ways.into_iter().filter(|_| !word.is_empty()) {
         let meant: Vec<&Lesson> = lessons
@@ -366,6 +401,33 @@ mod tests {
         let again = taken_in("use the CACHE.\nanother\n", &lessons, "a", 4, "t");
         assert_eq!(again.len(), 1);
         assert_eq!(lessons[0].id(), lessons[2].id());
+    }
+
+    #[test]
+    fn marks_of_lists_and_headings_are_no_part_of_a_lesson() {
+        let written = "- Use ok in files\n* Use ok in files.\nUse OK in files\n1. use ok in files!\n# Lessons\n---\n-\n\
+                       - [ ] keep -x\n-x is needed\n- {\"text\": \"* from json\"}\n{\"text\": \"## From JSON:\"}\n1.5 is too little\n";
+        let taken = taken_in(written, &[], "g", 3, "t");
+        let texts: Vec<_> = taken.iter().map(|lesson| lesson.text.as_str()).collect();
+        let expected = [
+            "Use ok in files",
+            "Lessons",
+            "keep -x",
+            "-x is needed",
+            "from json",
+            "1.5 is too little",
+        ];
+        assert_eq!(texts, expected);
+        // What is stored with its mark is known all the same, and told without it.
+        let stored = [
+            lesson("a", 1, "* Use ok in files."),
+            lesson("a", 2, "- use ok in files"),
+        ];
+        assert!(taken_in("Use ok in files\n", &stored, "a", 3, "t").is_empty());
+        let known = standing(&stored);
+        assert_eq!(known.len(), 1);
+        assert_eq!(known[0].words(), "use ok in files");
+        assert!(find("use ok", &known).is_ok());
     }
 
     #[test]

@@ -32,6 +32,6 @@ fn row(lesson: &Lesson, ranked: Option<&Ranked<'_>>) -> Vec<Cell> {
         Cell(FAINT, format!("cycle {}", lesson.cycle)),
         Cell(STRONG, clean_line(&lesson.goal_id)),
         state,
-        Cell::plain(clean_line(&lesson.text)),
+        Cell::plain(lesson.words()),
     ]
 }
