@@ -118,11 +118,11 @@ fn answer(arguments: Arguments) -> Result<u8> {
             action: Some(WorkAction::Add(item)),
         }) => steer::work_add(&global, &item),
         Some(Command::Work {
-            action: Some(WorkAction::Drop { item }),
-        }) => steer::work_close(&global, &item, Closed::Dropped),
+            action: Some(WorkAction::Drop { items }),
+        }) => steer::work_close(&global, &items, Closed::Dropped),
         Some(Command::Work {
-            action: Some(WorkAction::Done { item }),
-        }) => steer::work_close(&global, &item, Closed::Done),
+            action: Some(WorkAction::Done { items }),
+        }) => steer::work_close(&global, &items, Closed::Done),
         Some(Command::Lessons { action: None }) => lessons::list(&global, None, false),
         Some(Command::Lessons {
             action: Some(LessonAction::List { goal, json }),
@@ -132,7 +132,7 @@ fn answer(arguments: Arguments) -> Result<u8> {
         }) => lessons::drop(&global, &lesson),
         Some(Command::Search(command)) => search::search(&global, &command),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
-        Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
+        Some(Command::Retry { ids, all, .. }) => steer::retry(&global, &ids, all),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
         Some(Command::Demo { what, keep_in, .. }) => {
             let shown = match what {

@@ -1187,6 +1187,34 @@ fn retry_of_a_goal_that_was_not_tried_says_so_and_writes_nothing() {
 }
 
 #[test]
+fn several_goals_are_retried_at_once_or_none_where_one_is_unknown() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4), ("c", 3)]);
+    repo.agent_does(&["exit 1"; 6]);
+    repo.run(&["--max-cycles=6"]).expect(0);
+    let retries = ".agents/evolve/retries.jsonl";
+    repo.error(2, &["retry", "a", "nope"]);
+    repo.error(2, &["retry", "--all", "a"]);
+    repo.error(2, &["retry"]);
+    assert!(!repo.has(retries));
+    let again = "may be worked on again; its earlier attempts no longer count\n";
+    assert_eq!(
+        repo.answer(&["retry", "--all"]),
+        format!("a {again}b {again}")
+    );
+    assert_eq!(repo.read(retries).lines().count(), 2);
+    assert_eq!(
+        repo.answer(&["retry", "--all"]),
+        "nothing to retry: no goal waits for a person\n"
+    );
+    repo.agent_does(&["exit 1"; 4]);
+    repo.run(&["--max-cycles=4"]).expect(0);
+    assert_eq!(
+        repo.answer(&["retry", "b", "a", "b"]),
+        format!("b {again}a {again}")
+    );
+}
+
+#[test]
 fn work_is_queued_and_listed_in_the_order_in_which_it_will_be_done() {
     let repo = small();
     let mut said = String::new();

@@ -245,6 +245,22 @@ fn what_a_person_closes_changes_nothing_else_of_its_line() {
 }
 
 #[test]
+fn several_items_are_taken_off_at_once_or_none_where_one_is_unknown() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    for title in ["one", "two", "three"] {
+        repo.answer(&["work", "add", title]);
+    }
+    repo.error(2, &["work", "drop", "one", "nope"]);
+    repo.error(2, &["work", "done"]);
+    assert_eq!(open(&repo).len(), 3);
+    assert_eq!(
+        repo.answer(&["work", "done", "three", "one", "ONE"]),
+        "done: three\ndone: one\n"
+    );
+    assert_eq!(open(&repo), ["two"]);
+}
+
+#[test]
 fn the_bare_command_lists_what_is_queued() {
     let repo = queued();
     assert_eq!(repo.answer(&["work"]), repo.answer(&["work", "list"]));

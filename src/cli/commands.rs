@@ -124,13 +124,16 @@ pub(super) enum Command {
     },
     /// Stop the loop after its running cycle; `--now` ends the running cycle too
     Stop(StopOptions),
-    /// Let a goal that was struck or declined be worked on again
+    /// Let goals that were struck or declined be worked on again
     ///
-    /// Its earlier attempts no longer count. Where none counts anyway, that is said and nothing is written.
+    /// Their earlier attempts no longer count. Where none counts anyway, that is said and nothing is written.
     Retry {
-        /// The goal
-        #[arg(add = ArgValueCompleter::new(complete::goals))]
-        id: String,
+        /// The goals
+        #[arg(value_name = "ID", required_unless_present = "all", add = ArgValueCompleter::new(complete::goals))]
+        ids: Vec<String>,
+        /// All goals that wait for a person
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
         #[command(flatten)]
         file: GoalsOption,
     },
@@ -302,17 +305,17 @@ pub(super) enum WorkAction {
     },
     /// Queue a piece of work
     Add(NewWork),
-    /// Take an item off the queue that is not to be done
+    /// Take items off the queue that are not to be done
     Drop {
-        /// Its id as `work list` shows it, its title, or how one of them begins
-        #[arg(add = ArgValueCompleter::new(complete::work))]
-        item: String,
+        /// The id of each as `work list` shows it, its title, or how one of them begins
+        #[arg(value_name = "ITEM", required = true, add = ArgValueCompleter::new(complete::work))]
+        items: Vec<String>,
     },
-    /// Take an item off the queue that is done
+    /// Take items off the queue that are done
     Done {
-        /// Its id as `work list` shows it, its title, or how one of them begins
-        #[arg(add = ArgValueCompleter::new(complete::work))]
-        item: String,
+        /// The id of each as `work list` shows it, its title, or how one of them begins
+        #[arg(value_name = "ITEM", required = true, add = ArgValueCompleter::new(complete::work))]
+        items: Vec<String>,
     },
 }
 

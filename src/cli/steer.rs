@@ -15,8 +15,10 @@ use crate::effects::process;
 use crate::effects::repo::Repo;
 use crate::effects::{changed, clock, files, lock, stop};
 use crate::error::{Error, Kind, Result};
+use crate::model::goals::Goal;
 use crate::model::ledger as names;
 use crate::model::record::History;
+use crate::model::select::Stuck;
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::{self, Retry};
 use crate::model::text;
@@ -180,30 +182,55 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     Ok(())
 }
 
-/// Lets a goal be worked on again.
-pub fn retry(global: &Global, id: &str) -> Result<u8> {
+/// Lets goals be worked on again: those that are named, or all that wait for a person. Nothing is written where one is unknown.
+pub fn retry(global: &Global, ids: &[String], all: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let (goals, _) = goals_file(global, &repo)?.load()?;
-    let goal = find_goal(&goals, id)?;
     let ledger = Ledger::look(&repo)?;
-    let counts = strikes::has_attempts(goal, &ledger.history.records, &ledger.retries);
+    let (records, retries) = (&ledger.history.records, &ledger.retries);
+    let mut asked: Vec<&Goal> = Vec::new();
+    for id in ids {
+        let goal = find_goal(&goals, id)?;
+        if asked.iter().all(|other| other.id != goal.id) {
+            asked.push(goal);
+        }
+    }
+    if all {
+        let waits = |goal: &&Goal| Stuck::of(goal, records, retries).is_some();
+        asked.extend(goals.goals.iter().filter(waits));
+        if asked.is_empty() {
+            global.tell("nothing to retry: no goal waits for a person\n");
+            return Ok(0);
+        }
+    }
+    let counts = |goal: &&Goal| strikes::has_attempts(goal, records, retries);
     let after_cycle = ledger.history.next_cycle() - 1;
-    let retry = Retry {
-        format: FORMAT,
-        goal_id: id.to_owned(),
-        after_cycle,
-        at: clock::timestamp(),
-        reason: None,
+    let line = |goal: &Goal| {
+        let retry = Retry {
+            format: FORMAT,
+            goal_id: goal.id.clone(),
+            after_cycle,
+            at: clock::timestamp(),
+            reason: None,
+        };
+        ledger::line("retry", &retry)
     };
     ledger::append(&repo, names::RETRIES, |_| {
-        counts.then(|| ledger::line("retry", &retry)).transpose()
+        let counting = asked.iter().copied().filter(counts);
+        let lines: Vec<String> = counting.map(line).collect::<Result<_>>()?;
+        Ok((!lines.is_empty()).then(|| lines.concat()))
     })?;
-    global.tell(&match counts {
-        true => format!("{id} may be worked on again; its earlier attempts no longer count\n"),
-        false => format!(
-            "nothing to retry: no attempt at {id} counts, so it is worked on when it fails\n"
-        ),
-    });
+    for goal in &asked {
+        let id = &goal.id;
+        global.tell(&match counts(goal) {
+            true => {
+                format!("{id} may be worked on again; its earlier attempts no longer count\n")
+            }
+            false => format!(
+                "nothing to retry: no attempt at {id} counts, so it is worked on when it fails\n"
+            ),
+        });
+    }
     Ok(0)
 }
 
@@ -280,33 +307,44 @@ fn already(item: &WorkItem) -> String {
     }
 }
 
-/// Takes an item off the queue.
-pub fn work_close(global: &Global, word: &str, how: Closed) -> Result<u8> {
+/// Takes items off the queue, in which each of these words names one; where one does not, none is.
+pub fn work_close(global: &Global, words: &[String], how: Closed) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let queue = Ledger::look(&repo)?.queue;
     let name = repo.name();
     let open = [queue.open(&name), queue.set_aside(&name)].concat();
     let is_closed = |item: &WorkItem| item.is_consumed() && item.is_for(&name);
     let closed: Vec<WorkItem> = queue.items().into_iter().filter(is_closed).collect();
-    let item = work::find(word, &open, &closed)?;
-    let title = text::clean_line(&item.title);
     let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
-    if is_at_work && item.state == State::InProgress {
-        let by = item.claimed_by.as_deref().unwrap_or("the loop");
-        return Err(
-            Error::new(Kind::Locked, format!("{by} is at work on {title}"))
-                .hint("wait until that cycle is over, or end it with `evolve stop --now`"),
-        );
+    let mut items: Vec<&WorkItem> = Vec::new();
+    for word in words {
+        let item = work::find(word, &open, &closed)?;
+        if is_at_work && item.state == State::InProgress {
+            let by = item.claimed_by.as_deref().unwrap_or("the loop");
+            let title = text::clean_line(&item.title);
+            return Err(
+                Error::new(Kind::Locked, format!("{by} is at work on {title}"))
+                    .hint("wait until that cycle is over, or end it with `evolve stop --now`"),
+            );
+        }
+        if items.iter().all(|other| other.id() != item.id()) {
+            items.push(item);
+        }
     }
-    let closing = Closing {
+    let at = clock::timestamp();
+    let closing = |item: &&WorkItem| Closing {
         id: item.id(),
         how,
-        at: clock::timestamp(),
+        at: at.clone(),
     };
-    let when = match ledger::close(&repo, &closing)? {
+    let closings: Vec<Closing> = items.iter().map(closing).collect();
+    let when = match ledger::close(&repo, &closings)? {
         true => "; the loop at work takes that in before its next cycle",
         false => "",
     };
-    global.tell(&format!("{}: {title}{when}\n", how.word()));
+    for item in items {
+        let title = text::clean_line(&item.title);
+        global.tell(&format!("{}: {title}{when}\n", how.word()));
+    }
     Ok(0)
 }

@@ -18,19 +18,25 @@ const NAME: &str = "closed-work.jsonl";
 /// The most bytes of it that are read.
 const MOST: u64 = 1 << 20;
 
-/// Closes an item. Says whether a loop at work will take that in; else it is done.
-pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
+/// Closes items. Says whether a loop at work will take that in; else it is done.
+pub fn close(repo: &Repo, closings: &[Closing]) -> Result<bool> {
     refuse_links(&repo.root)?;
-    let line =
-        serde_json::to_string(closing).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    let line = |closing: &Closing| {
+        let line = serde_json::to_string(closing);
+        line.map(|line| line + "\n")
+            .map_err(|cause| Error::internal(format!("BUG: {cause}")))
+    };
+    let lines: Vec<String> = closings.iter().map(line).collect::<Result<_>>()?;
     let _turn = lock::turn(&repo.private)?;
-    asked::note(&repo.private, NAME, &format!("{line}\n"))?;
+    asked::note(&repo.private, NAME, &lines.concat())?;
     let is_at_work = || lock::holder(&repo.private.join("lock")).is_some();
     if is_at_work() {
         return Ok(true);
     }
     let mut ledger = Ledger::look(repo)?;
-    ledger.queue.close(closing);
+    for closing in closings {
+        ledger.queue.close(closing);
+    }
     let text = ledger.queue.to_text();
     refuse_too_large(names::QUEUE, &text)?;
     files::replace(&repo.root.join(names::QUEUE), &exact::encode_all(text))?;
