@@ -26,6 +26,17 @@ pub struct Spent {
     pub unknown_cost: u64,
 }
 
+/// Returns the sum of two amounts of dollars, to the millionth: what is beyond that comes from adding binary fractions.
+pub fn sum(one: f64, other: f64) -> f64 {
+    const PARTS: f64 = 1e6;
+    let sum = one + other;
+    let rounded = (sum * PARTS).round() / PARTS;
+    match rounded.is_finite() {
+        true => rounded,
+        false => sum,
+    }
+}
+
 impl Usage {
     /// Returns both together; what one of them does not say is unknown of both.
     pub fn plus(self, other: Usage) -> Usage {
@@ -34,7 +45,7 @@ impl Usage {
                 .tokens
                 .zip(other.tokens)
                 .map(|(a, b)| a.saturating_add(b)),
-            cost_usd: self.cost_usd.zip(other.cost_usd).map(|(a, b)| a + b),
+            cost_usd: self.cost_usd.zip(other.cost_usd).map(|(a, b)| sum(a, b)),
         }
     }
 
@@ -55,7 +66,7 @@ impl Spent {
             None => self.unknown_tokens += 1,
         }
         match call.cost_usd {
-            Some(cost) => self.cost_usd += cost,
+            Some(cost) => self.cost_usd = sum(self.cost_usd, cost),
             None => self.unknown_cost += 1,
         }
     }
@@ -174,6 +185,19 @@ pub fn grouped(digits: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn sums_of_dollars_have_no_more_digits_than_what_was_added() {
+        let mut spent = Spent::default();
+        for _ in 0..3 {
+            spent.add(usage(None, Some(0.0512)));
+        }
+        assert_eq!(spent.cost_usd.to_string(), "0.1536");
+        let twice = usage(None, Some(0.1)).plus(usage(None, Some(0.2)));
+        assert_eq!(twice.cost_usd, Some(0.3));
+        assert_eq!(sum(f64::MAX, 1.0), f64::MAX);
+        assert_eq!(sum(0.000_001, 0.000_002), 0.000_003);
+    }
 
     fn usage(tokens: Option<u64>, cost_usd: Option<f64>) -> Usage {
         Usage { tokens, cost_usd }

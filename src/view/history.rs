@@ -106,11 +106,11 @@ pub(super) fn sparkline(values: &[f64], most: usize) -> String {
     let low = shown.iter().copied().fold(f64::INFINITY, f64::min);
     let high = shown.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let bar = |value: f64| {
-        // Of what never changed, neither the smallest nor the largest.
-        let part = if high > low {
-            (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)
-        } else {
-            0.5
+        // Of what never changed, neither the smallest nor the largest; but nothing is the smallest.
+        let part = match high > low {
+            true => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+            false if value == 0.0 => 0.0,
+            false => 0.5,
         };
         let steps = (BARS.len() - 1) as f64;
         // Between 0 and 7, so that nothing is lost.
@@ -357,6 +357,7 @@ cycle  result    score
     #[test]
     fn what_never_changed_is_neither_low_nor_high_and_of_many_the_last_of_each_few_is_shown() {
         assert_eq!(sparkline(&[5.0, 5.0], 10), "▅▅");
+        assert_eq!(sparkline(&[0.0, 0.0], 10), "▁▁");
         assert_eq!(
             sparkline(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], 8),
             "▁▂▃▄▅▆▇█"

@@ -10,7 +10,7 @@ use serde_json::{Deserializer, Value};
 use super::obstacle::{self, Ending};
 use super::words::{ERROR_CHARS, Failure, shown};
 use super::{CannotRun, Format, Output, Preset, Refusal};
-use crate::model::{mask, text};
+use crate::model::{mask, text, usage};
 use figures::Total;
 use lines::Lines;
 use rules::{Compiled, Read};
@@ -226,7 +226,7 @@ impl Transcript {
             self.tokens.add(figures, tokens, u64::saturating_add);
         }
         for (figures, cost) in read.cost {
-            self.cost.add(figures, cost, |a, b| a + b);
+            self.cost.add(figures, cost, usage::sum);
         }
         let last = read.activity.map(|said| shown(&said, LAST_CHARS));
         let last = last.filter(|said| !said.is_empty());

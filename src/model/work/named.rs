@@ -58,7 +58,8 @@ pub struct Closing {
 /// Returns the item that a person means: by its title, by its id or how that begins, or by how the title begins. `closed` are
 /// those that could have been meant and are off the queue already.
 pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result<&'a WorkItem> {
-    let word = clean_line(word).to_lowercase();
+    let typed = clean_line(word);
+    let word = typed.to_lowercase();
     let begins = |item: &WorkItem| item.title.to_lowercase().starts_with(&word);
     let ways: [&dyn Fn(&WorkItem) -> bool; 3] = [
         &|item| item.title.to_lowercase() == word,
@@ -75,7 +76,7 @@ pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result
         match meant.as_slice() {
             [] => {}
             [one] => return Ok(one),
-            several => return Err(ambiguous(&word, several)),
+            several => return Err(ambiguous(&typed, several)),
         }
         if let Some(item) = closed.iter().find(|item| is_meant(item)) {
             let by = item.consumed_by.as_deref();
@@ -87,7 +88,7 @@ pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result
             return Err(Error::usage(what).hint("`evolve work list` shows what is open"));
         }
     }
-    Err(unknown(&word, open))
+    Err(unknown(&typed, open))
 }
 
 fn shown(word: &str) -> String {
@@ -110,7 +111,7 @@ fn unknown(word: &str, open: &[WorkItem]) -> Error {
         .collect();
     let titles: Vec<String> = open.iter().map(|item| item.title.to_lowercase()).collect();
     let known: Vec<&str> = titles.iter().chain(&ids).map(String::as_str).collect();
-    let near = goals::nearest(word, &known).and_then(|near| {
+    let near = goals::nearest(&word.to_lowercase(), &known).and_then(|near| {
         let is_near =
             |item: &&WorkItem| item.title.to_lowercase() == near || item.id().starts_with(near);
         open.iter().find(is_near)
@@ -171,6 +172,8 @@ mod tests {
     fn what_names_no_item_or_several_says_which_ones_may_be_meant() {
         let (message, hint) = found("fix").expect_err("two items");
         assert_eq!(message, "fix could be any of 2 items");
+        let (message, _) = found("Fix The").expect_err("two items");
+        assert_eq!(message, "Fix The could be any of 2 items");
         assert!(
             hint.contains("(Fix the parser)\n") && hint.contains("(Fix the printer)"),
             "{hint}"

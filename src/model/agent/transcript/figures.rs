@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::model::agent::Figures;
+use crate::model::usage;
 
 /// More than any run uses; beyond it a number is nonsense.
 const MOST: f64 = 1e15;
@@ -43,7 +44,7 @@ pub fn dollars(found: &[&Value]) -> Option<f64> {
     found
         .iter()
         .filter_map(|value| number(value))
-        .reduce(|a, b| a + b)
+        .reduce(usage::sum)
 }
 
 /// Reads a number that is no less than nothing: `12`, `"1,234"`, `"12k"`, `"3.4M"`, `"$0.05"`.

@@ -90,7 +90,7 @@ pub(super) const MORE: [Run; 31] = [
         ..good("qwen-max-turns")
     },
     Run {
-        cost: Some(0.0015080000000000002),
+        cost: Some(0.001508),
         files: &["/scratch/repo/fixed.txt"],
         ..good("pi-good")
     },
@@ -138,7 +138,7 @@ pub(super) const MORE: [Run; 31] = [
         exit: 0,
         turns: 1,
         tokens: Some(1577),
-        cost: Some(0.0007540000000000001),
+        cost: Some(0.000754),
         files: &["/scratch/repo/fixed.txt"],
         ..bad(
             "pi-midrun-401",
