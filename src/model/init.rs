@@ -24,6 +24,7 @@ mod render;
 mod same;
 mod settle;
 mod tasks;
+mod told;
 mod unclean;
 mod writers;
 
@@ -130,6 +131,8 @@ pub struct Found {
     pub proposals: Vec<Proposal>,
     /// What makes no goal, and why.
     pub left_out: Vec<String>,
+    /// What of that gave way to goals.
+    pub(crate) gave_way: Vec<told::GaveWay>,
     /// What deserves a look before the goals are believed.
     pub notes: Vec<String>,
     /// Whether something has to be compiled, so that checks take their time.
@@ -151,6 +154,19 @@ impl Found {
     fn has(&self, role: Role, folder: &str) -> bool {
         let is_it = |one: &Proposal| one.role == role && one.folder == folder;
         self.proposals.iter().any(is_it)
+    }
+
+    /// Adds a goal, by an id that no other one has, and returns that.
+    fn add(&mut self, goal: Proposal) -> String {
+        self.proposals.push(goal);
+        settle::set_apart(&mut self.proposals, &[]);
+        let last = self.proposals.last();
+        last.map(|one| one.id.clone()).unwrap_or_default()
+    }
+
+    /// Says whether a goal has this id.
+    fn has_id(&self, id: &str) -> bool {
+        self.proposals.iter().any(|one| one.id == id)
     }
 
     fn is_made_with(&mut self, kind: &str, home: &str) {
@@ -214,13 +230,16 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     let mut found = Found::default();
     cargo::propose(look, wishes, &mut found);
     go::propose(look, wishes, &mut found);
+    settle::set_apart(&mut found.proposals, &[]);
     let tasks = TaskFiles::of(look);
     let packages = node::propose(look, &tasks, wishes, &mut found);
     python::propose(look, &tasks, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
+    settle::set_apart(&mut found.proposals, &[]);
     more::propose(look, &tasks, &mut found);
     autotools::propose(look, &mut found);
     linters::propose(look, &packages, &tasks, &mut found);
+    settle::set_apart(&mut found.proposals, &[]);
     tasks::propose(look, &tasks, &mut found);
     more::below(look, &mut found);
     if wishes.from_ci {

@@ -1,11 +1,16 @@
 //! Autotools: it builds and its tests pass, by the Makefile that `configure` makes. Pure.
 
 use super::offer::{Proposal, Role};
+use super::told::MAY;
 use super::{Found, Look, first_of, has};
+use crate::model::check;
 use crate::model::recipes::MAKEFILES;
 
 /// What a project is known by, and who makes a Makefile of what stands there.
 const FILES: [&str; 3] = ["configure.ac", "configure.in", "configure"];
+
+/// What else builds what is written in the languages that it builds.
+const BUILDERS: [&str; 5] = ["cmake", "ctest", "make", "meson", "ninja"];
 
 /// Proposes goals for a project in the root.
 pub(super) fn propose(look: &dyn Look, found: &mut Found) {
@@ -40,22 +45,26 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
         ),
         (Role::Test, "tests-pass", "All tests pass", test),
     ];
-    for (role, id, says, check) in goals {
-        let Some(check) = check else { continue };
-        let is_of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
-        if let Some(other) = found.proposals.iter().find(is_of_role) {
-            let why = format!("{source}: {check}: {} may tell the same", other.id);
-            found.leave_out(why);
+    for (role, id, says, command) in goals {
+        let Some(command) = command else { continue };
+        // Only what builds the same sources stands for it.
+        let calls = |one: &Proposal| {
+            let mut all = check::programs(&one.check).into_iter();
+            all.any(|program| BUILDERS.contains(&program.as_str()))
+        };
+        let is_it = |one: &&Proposal| one.role == role && one.folder.is_empty() && calls(one);
+        if let Some(id) = found.proposals.iter().find(is_it).map(|one| one.id.clone()) {
+            found.leave_told(format!("{source}: {command}"), vec![id], MAY);
             continue;
         }
-        let short = check.replace(" --silent", "");
-        let goal = Proposal::new(role, id, "", &check)
+        let short = command.replace(" --silent", "");
+        let goal = Proposal::new(role, id, "", &command)
             .says(says)
             .seen_in(format!("{source}, {template}"))
-            .same_as(&[&check, &short])
+            .same_as(&[&command, &short])
             .needs(look, "make", "install it with your system's packages")
             .alone();
-        found.proposals.push(match look.is_there("Makefile") {
+        found.add(match look.is_there("Makefile") {
             true => goal,
             false => goal.lacks(format!("it is not configured: {}", configure(look))),
         });

@@ -21,7 +21,7 @@ use super::called::{Task, TextsOf};
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of, slug};
 use super::tasks::{TaskFiles, not_found};
-use super::{Found, Look, known, same, split, writers};
+use super::{Found, Look, known, same, settle, split, writers};
 use crate::model::check;
 use crate::model::text;
 
@@ -57,6 +57,11 @@ struct Step {
     toolchain: Option<String>,
     /// Its job gets what another one made.
     has_artifact: bool,
+}
+
+/// Says whether a command tells something, and makes nothing ready.
+pub(super) fn checks(command: &str) -> bool {
+    uses::use_of_one(command) == uses::Use::Checks
 }
 
 /// Returns the CI files that can be read for goals.
@@ -166,6 +171,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
         }
     }
     let texts_of = |task: &Task| tasks.texts_of("", task);
+    settle::set_apart(&mut goals, &found.proposals);
     let goals = same::told_once(goals, &texts_of, same::GAVE_WAY, found)
         .into_iter()
         .map(|one| in_place(one, found))
@@ -338,6 +344,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
     let (gone, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(is_same);
     found.proposals = kept;
     if let Some(first) = first {
+        found.hands_on(&one.id, std::slice::from_ref(&first.id), true);
         one.id = first.id;
         one.role = first.role;
         one.weight = first.weight;
@@ -346,7 +353,10 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         one.is_alone |= first.is_alone;
     }
     for other in gone {
-        found.leave_out(format!("{}: {}{}", other.source, one.id, same::GAVE_WAY));
+        if other.id != one.id {
+            found.hands_on(&other.id, std::slice::from_ref(&one.id), true);
+        }
+        found.leave_told(other.source, vec![one.id.clone()], same::GAVE_WAY);
     }
     one
 }

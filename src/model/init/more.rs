@@ -1,15 +1,20 @@
 //! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Deno and Task, one line of a table for each goal, and
 //! the tasks that they list. Pure.
 
-use super::called::Task;
+use super::called::{self, Task};
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{NAMES, TaskFiles, held, stands_for};
-use super::{Found, Look, first_of, has, is_own, split};
+use super::told::MAY;
+use super::{Found, Look, first_of, has, is_own, split, writers};
+use crate::model::check;
 use crate::model::recipes::MAKEFILES;
 use crate::model::text::shell_word;
 
 /// More names than a row of those that are known has.
 const MOST_NAMES: usize = 64;
+
+/// What else runs the tests of a program.
+const ALIKE: [(&str, &[&str]); 1] = [("phpunit", &["artisan test", "paratest", "pest"])];
 
 /// A goal of a kind of project.
 struct Goal {
@@ -34,6 +39,18 @@ impl Goal {
 
     const fn by(self, configs: &'static [&'static str]) -> Goal {
         Goal { configs, ..self }
+    }
+
+    /// Says whether a command calls what this goal does.
+    fn is_called_by(&self, typed: &str) -> bool {
+        let check = self.check.trim_start_matches("bundle exec ");
+        let tool = match check.strip_prefix("vendor/bin/") {
+            Some(rest) => rest.split(' ').next().unwrap_or(rest),
+            None => check.split(" -").next().unwrap_or(check),
+        };
+        let alike = ALIKE.iter().filter(|(name, _)| *name == tool);
+        let mut alike = alike.flat_map(|(_, all)| *all);
+        typed.contains(tool) || alike.any(|words| typed.contains(words))
     }
 }
 
@@ -201,10 +218,10 @@ const BELOW: [(&[&str], &str); 8] = [
 /// Proposes goals for these kinds.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     if let Some(text) = read(look, "CMakeLists.txt").filter(|_| !look.has_below("build")) {
-        offer(look, &CMAKE, found);
+        offer(look, tasks, &CMAKE, found);
         let is_tested = ["enable_testing(", "include(CTest)"];
         if is_tested.iter().any(|word| text.contains(word)) {
-            add(look, &CMAKE, &CTEST, found);
+            add(look, tasks, &CMAKE, &CTEST, found);
         }
         found.is_compiled = true;
     }
@@ -212,7 +229,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     let is_project =
         |path: &String| split(path).0.is_empty() && ends.iter().any(|end| path.ends_with(end));
     if look.files().iter().any(is_project) {
-        offer(look, &DOTNET, found);
+        offer(look, tasks, &DOTNET, found);
         found.is_compiled = true;
     }
     if let Some(text) = read(look, "mix.exs") {
@@ -221,7 +238,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         if is_renamed {
             found.leave_out("mix.exs: mix test: its alias does more than test");
         }
-        offer(look, &ELIXIR, found);
+        offer(look, tasks, &ELIXIR, found);
         found
             .proposals
             .retain(|one| !is_renamed || one.check != "mix test");
@@ -229,11 +246,11 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     }
     if has(look, "composer.json") {
         listed(look, tasks, &PHP, "composer", "composer run-script", found);
-        offer(look, &PHP, found);
+        offer(look, tasks, &PHP, found);
     }
     if has(look, "Gemfile") {
         listed(look, tasks, &RUBY, "rake", "bundle exec rake", found);
-        offer(look, &RUBY, found);
+        offer(look, tasks, &RUBY, found);
         if has(look, "config/database.yml") {
             found
                 .proposals
@@ -245,7 +262,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     }
     if tasks.listed("deno task").is_some() {
         listed(look, tasks, &DENO, "deno task", "deno task", found);
-        offer(look, &DENO, found);
+        offer(look, tasks, &DENO, found);
     }
     if tasks.listed("task").is_some() {
         found.is_made_with(TASK.name, "");
@@ -258,36 +275,56 @@ fn read(look: &dyn Look, path: &str) -> Option<String> {
 }
 
 /// Proposes the goals of a kind.
-fn offer(look: &dyn Look, kind: &Kind, found: &mut Found) {
+fn offer(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, found: &mut Found) {
     found.is_made_with(kind.name, "");
     for goal in kind.goals {
-        add(look, kind, goal, found);
+        add(look, tasks, kind, goal, found);
     }
 }
 
 /// Proposes a goal, if it is set up and its role is free; linters stand beside each other.
-fn add(look: &dyn Look, kind: &Kind, goal: &Goal, found: &mut Found) {
+fn add(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, goal: &Goal, found: &mut Found) {
     let config = first_of(look, "", goal.configs);
     if config.is_none() && !goal.configs.is_empty() {
         return;
     }
     let tool = goal.id.trim_end_matches("-clean").replace('-', " ");
     let calls_it = |one: &Proposal| one.same.iter().any(|same| same.contains(&tool));
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    let may_be_it = |one: &Proposal| {
+        let reached = writers::reached(&one.check, &texts_of);
+        let program = check::program_name(kind.program);
+        let is_unknown = |one: &check::Done| {
+            let mut tasks = called::tasks(one).into_iter().flatten();
+            tasks.any(|task| texts_of(&task).is_empty())
+        };
+        // What a task of its own file runs that is not known may be it.
+        let is_of_kind = check::programs(&one.check).iter().any(|it| it == program);
+        calls_it(one)
+            || reached.iter().any(|it| goal.is_called_by(&it.typed()))
+            || is_of_kind && reached.iter().any(is_unknown)
+    };
     let mut others = found.proposals.iter();
     let other = others.find(|one| {
-        one.role == goal.role && one.folder.is_empty() && (one.role != Role::Lint || calls_it(one))
+        let is_there = one.role == goal.role && one.folder.is_empty();
+        is_there
+            && (if one.role == Role::Lint {
+                calls_it(one)
+            } else {
+                may_be_it(one)
+            })
     });
     if let Some(other) = other {
         let source = config.unwrap_or(kind.name);
-        let why = format!("{source}: {}: {} may tell the same", goal.check, other.id);
-        found.leave_out(why);
+        let id = other.id.clone();
+        found.leave_told(format!("{source}: {}", goal.check), vec![id], MAY);
         return;
     }
     let one = Proposal::new(goal.role, goal.id, "", goal.check)
         .says(goal.says)
         .seen_in(config.unwrap_or(kind.name))
         .same_as(&[goal.check]);
-    found.proposals.push(ready(look, kind, one).alone());
+    found.add(ready(look, kind, one).alone());
 }
 
 /// Says what a goal of a kind lacks.
@@ -324,14 +361,15 @@ fn listed(
     checks.sort_by_key(|(_, (at, ..))| *at);
     for (name, (_, role, id, says)) in checks {
         let text = texts_of(&Task::named(program, name)).join("\n");
-        let is_taken = id.is_empty() || found.proposals.iter().any(|one| one.id == id);
-        let id = if is_taken { slug(name) } else { id.to_owned() };
-        let stands_for = || stands_for(found, role, &text).filter(|_| role != Role::Structure);
-        let why = no_goal(name, &text, &texts_of).or_else(stands_for);
-        if let Some(why) = why {
+        if let Some(why) = no_goal(name, &text, &texts_of) {
             found.leave_out(format!("{file}: {name}: {why}"));
             continue;
         }
+        let id = match (id, found.has_id(id)) {
+            (id, false) if !id.is_empty() => id.to_owned(),
+            (_, _) if !found.has_id(&slug(name)) => slug(name),
+            (_, _) => slug(&format!("{program}-{name}")),
+        };
         let check = format!("{call} {}", shell_word(name));
         let install = match program {
             "composer" => "see https://getcomposer.org",
@@ -342,7 +380,12 @@ fn listed(
             .seen_in(format!("{file}: {name}"))
             .same_as(&[&check, &format!("{program} {name}"), &text])
             .needs(look, call.split(' ').next().unwrap_or(call), install);
-        found.proposals.push(held(tasks, ready(look, kind, one)));
+        let one = held(tasks, ready(look, kind, one));
+        let same = stands_for(found, role, &text, one.missing.is_none(), &texts_of);
+        match same.filter(|_| role != Role::Structure) {
+            Some(same) => found.leave_told(format!("{file}: {name}"), vec![same], MAY),
+            None => drop(found.add(one)),
+        }
     }
     for some in rest.chunks(NAMED) {
         found.leave_out(format!("{file}: {}: {NO_NAME}", some.join(", ")));

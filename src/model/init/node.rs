@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::called::{self, NODE, Place, Task};
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{TaskFiles, held};
-use super::{Found, Look, Wishes, first_of, has, homes, join, json, known};
+use super::told::MAY;
+use super::{Found, Look, Wishes, first_of, has, homes, join, json, known, writers};
 use crate::model::{check, mask};
 
 /// The column of lines in the table that istanbul prints, whoever calls it.
@@ -299,7 +300,7 @@ pub(super) fn propose(
 fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
     let path = join(&package.home, "package.json");
     let mut seen: Vec<&str> = Vec::new();
-    let mut proposed: Vec<(&str, &str)> = Vec::new();
+    let mut proposed: Vec<(Role, String, &str)> = Vec::new();
     for (role, id, says, names) in SCRIPTS {
         let mut given = names
             .iter()
@@ -335,9 +336,10 @@ fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
             check = format!("CI=true {check}");
         }
         let goal = calling(package, role, id, name, &check).says(says);
-        found.proposals.push(held(tasks, goal));
-        proposed.push((id, text));
+        let id = found.add(held(tasks, goal));
+        proposed.push((role, id, text));
     }
+    others(package, tasks, &mut seen, &mut proposed, found);
     let given = package.json.get("scripts").and_then(Value::as_object);
     for (name, text) in given.into_iter().flatten() {
         let is_known = SCRIPTS.iter().any(|(_, _, _, all)| all.contains(&&**name));
@@ -347,17 +349,67 @@ fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
             continue;
         }
         seen.push(name);
-        if let Some((id, _)) = proposed.iter().find(|(_, caller)| may_call(caller, name)) {
-            let shown = mask::line(name, SHOWN);
-            found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
+        let mut callers = proposed.iter();
+        if let Some((_, id, _)) = callers.find(|(.., caller)| may_call(caller, name)) {
+            let what = format!("{path}: scripts.{}", mask::line(name, SHOWN));
+            found.leave_told(what, vec![id.clone()], MAY);
             continue;
         }
         let check = package.manager.script(name);
         let goal = calling(package, Role::Structure, &slug(name), name, &check);
         let says = format!("{} run {name} finds nothing", package.manager.name());
-        found.proposals.push(held(tasks, goal.says(says)));
+        found.add(held(tasks, goal.says(says)));
     }
-    left(package, tasks, &path, &seen, found);
+    left(package, tasks, &path, &seen, &proposed, found);
+}
+
+/// Proposes the other scripts that bear a known name of tests, types or linters, unless one that is proposed calls them, or one of
+/// the same role calls the same programs.
+fn others<'p>(
+    package: &'p Package,
+    tasks: &TaskFiles,
+    seen: &mut Vec<&'p str>,
+    proposed: &mut Vec<(Role, String, &'p str)>,
+    found: &mut Found,
+) {
+    let path = join(&package.home, "package.json");
+    let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
+    let programs = |text: &str| -> Vec<String> {
+        let all = writers::reached(text, &texts_of).into_iter();
+        let all = all.filter(|one| called::tasks(one).is_none_or(|tasks| tasks.is_empty()));
+        all.map(|one| check::program_name(&one.words[0]).to_owned())
+            .collect()
+    };
+    let roles = [Role::Test, Role::Types, Role::Lint];
+    let all = SCRIPTS.iter().filter(|(role, ..)| roles.contains(role));
+    for (role, _, says, name) in all.flat_map(|(role, id, says, names)| {
+        let names = names.iter();
+        names.map(move |name| (*role, *id, *says, *name))
+    }) {
+        let text = package.script(name).filter(|_| !seen.contains(&name));
+        let Some(text) = text else { continue };
+        if cannot_be_a_goal(package, tasks, name, text).is_some() {
+            continue;
+        }
+        let own = programs(text);
+        let is_told = |(of, _, caller): &&(Role, String, &str)| {
+            let does_so = || {
+                let all = programs(caller);
+                own.iter().all(|program| all.contains(program))
+            };
+            may_call(caller, name) || *of == role && does_so()
+        };
+        seen.push(name);
+        if let Some((_, id, _)) = proposed.iter().find(is_told) {
+            let what = format!("{path}: scripts.{name}");
+            found.leave_told(what, vec![id.clone()], MAY);
+            continue;
+        }
+        let check = package.manager.script(name);
+        let goal = calling(package, role, &slug(name), name, &check).says(says);
+        let id = found.add(held(tasks, goal));
+        proposed.push((role, id, text));
+    }
 }
 
 /// Returns the script with the tests alone, of what `test` runs with more around it, where it can run at once: the one script that it
@@ -421,7 +473,14 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Names the scripts that make no goal.
-fn left(package: &Package, tasks: &TaskFiles, path: &str, seen: &[&str], found: &mut Found) {
+fn left(
+    package: &Package,
+    tasks: &TaskFiles,
+    path: &str,
+    seen: &[&str],
+    proposed: &[(Role, String, &str)],
+    found: &mut Found,
+) {
     let scripts = package.json.get("scripts").and_then(Value::as_object);
     let scripts = scripts.into_iter().flatten();
     let mut rest: Vec<String> = Vec::new();
@@ -430,9 +489,11 @@ fn left(package: &Package, tasks: &TaskFiles, path: &str, seen: &[&str], found: 
         let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
         let shown = mask::line(name, SHOWN);
         let why = cannot_be_a_goal(package, tasks, name, script.as_str().unwrap_or_default());
-        match (known.next(), why) {
-            (Some((_, id, _, _)), _) => {
-                found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
+        let role = known.next().map(|(role, ..)| *role);
+        let goal = proposed.iter().find(|(of, ..)| Some(*of) == role);
+        match (goal, why) {
+            (Some((_, id, _)), _) => {
+                found.leave_told(format!("{path}: scripts.{shown}"), vec![id.clone()], MAY);
             }
             (None, Some(why)) => found.leave_out(format!("{path}: scripts.{shown}: {why}")),
             (None, None) => rest.push(shown),

@@ -195,9 +195,6 @@ pub(super) const SERVICES: &str = "its job has services: start them, then take t
 /// With how many goals that call the same programs one is compared.
 const MOST_ALIKE: usize = 64;
 
-/// What is said behind the ids of goals by what does no more than all of them.
-const TOLD_BY_ALL: &str = " tell the same";
-
 /// A command that a check comes to.
 struct Told {
     /// What else has it do something else: its folder, what its text sets and turns round, and all of that text where the words do not
@@ -308,7 +305,7 @@ fn started(words: &[String]) -> Vec<String> {
 pub(super) fn told_once(
     goals: Vec<Proposal>,
     texts_of: TextsOf,
-    how: &str,
+    how: &'static str,
     found: &mut Found,
 ) -> Vec<Proposal> {
     told_once_by(&Told::covers, goals, texts_of, how, found)
@@ -322,7 +319,7 @@ fn told_once_by(
     covers: Covers<'_>,
     mut goals: Vec<Proposal>,
     texts_of: TextsOf,
-    how: &str,
+    how: &'static str,
     found: &mut Found,
 ) -> Vec<Proposal> {
     let does: Vec<Vec<Told>> = goals.iter().map(|one| told(&one.check, texts_of)).collect();
@@ -359,9 +356,8 @@ fn told_once_by(
         gone.extend(told_in_parts(&does, &kept, &stands_for, covers));
     }
     for (at, by) in &gone {
-        let ids: Vec<&str> = by.iter().map(|by| goals[*by].id.as_str()).collect();
-        let how = if by.len() == 1 { how } else { TOLD_BY_ALL };
-        found.leave_out(format!("{}: {}{how}", goals[*at].source, ids.join(", ")));
+        let ids = by.iter().map(|by| goals[*by].id.clone()).collect();
+        found.leave_told(&goals[*at].source, ids, how);
         let waits = goals[*at].missing.as_deref() == Some(SERVICES);
         for by in by {
             if waits && goals[*by].missing.is_none() {
@@ -373,6 +369,17 @@ fn told_once_by(
         if let [by] = by[..] {
             let same = goals[*at].same.clone();
             goals[by].same.extend(same);
+        }
+    }
+    // What one gave way to may have given way itself.
+    for _ in 0..gone.len() {
+        let mut is_any = false;
+        for (at, by) in &gone {
+            let ids: Vec<String> = by.iter().map(|by| goals[*by].id.clone()).collect();
+            is_any |= found.hands_on(&goals[*at].id, &ids, how == GAVE_WAY);
+        }
+        if !is_any {
+            break;
         }
     }
     let gone: HashSet<usize> = gone.into_iter().map(|(at, _)| at).collect();

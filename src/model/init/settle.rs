@@ -19,7 +19,7 @@ pub(super) fn settle(found: &mut Found) {
         let what = "its command holds control characters, or is too long";
         found.leave_out(format!("{}: {what}", one.source));
     }
-    let mut kept = once_each(kept);
+    let mut kept = once_each(kept, found);
     kept.sort_by_key(|one| one.missing.is_some());
     let mut rest = kept.split_off(kept.len().min(MOST_GOALS));
     for all in [&mut kept, &mut rest] {
@@ -47,14 +47,32 @@ fn is_plain(one: &Proposal) -> bool {
         && one.check.chars().all(is_shown)
 }
 
+/// Gives each goal an id that neither another one nor any of `others` has. Those that will be dropped, for the same command tells the
+/// same in the same way, keep theirs.
+pub(super) fn set_apart(all: &mut [Proposal], others: &[Proposal]) {
+    let mut checks = HashSet::new();
+    let mut ids = Ids::of(others.iter().map(|one| one.id.clone()));
+    for one in all {
+        if checks.insert((one.check.clone(), one.measured.is_some())) {
+            one.id = ids.take(&one.id, &one.source);
+        }
+    }
+}
+
 /// Drops goals that the same command tells in the same way, and gives those with the same id others.
-fn once_each(all: Vec<Proposal>) -> Vec<Proposal> {
+fn once_each(all: Vec<Proposal>, found: &mut Found) -> Vec<Proposal> {
     let mut checks = HashSet::new();
     let mut ids = Ids::default();
     let mut kept: Vec<Proposal> = Vec::new();
     for mut one in all {
         // Of one command the exit code may count, and the number that it measures.
         if !checks.insert((one.check.clone(), one.measured.is_some())) {
+            let is_same = |other: &&Proposal| {
+                other.check == one.check && other.measured.is_some() == one.measured.is_some()
+            };
+            if let Some(same) = kept.iter().find(is_same).filter(|it| it.id != one.id) {
+                found.hands_on(&one.id, std::slice::from_ref(&same.id), false);
+            }
             continue;
         }
         one.id = ids.take(&one.id, &one.source);

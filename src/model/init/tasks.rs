@@ -11,16 +11,18 @@ mod tox;
 
 pub(super) use files::TaskFiles;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use super::called::{Task, TextsOf};
-use super::known;
+use super::called::{self, Task, TextsOf};
 use super::offer::{
-    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
+    AROUND, MOST_TASKS, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal,
+    no_goal_of_part, slug, takes_one,
 };
 use super::python::ruff;
 use super::python::venv::VENVS;
-use super::{Found, Look};
+use super::told::MAY;
+use super::{Found, Look, ci, known, same};
 use crate::model::recipes::Rules;
 use crate::model::{check, mask};
 
@@ -150,35 +152,54 @@ fn named(
     };
     let mut used: HashSet<&str> = HashSet::new();
     // Each word of what is a goal already, with the goal that has it first.
-    let mut callers: HashMap<&str, &str> = HashMap::new();
+    let mut callers: HashMap<&str, String> = HashMap::new();
     for (role, id, says, names) in NAMES {
-        let mut chosen = None;
         let (conditional, certain): (Vec<&&str>, Vec<&&str>) = names
             .iter()
             .filter(|name| given.contains(name))
             .partition(|name| is_conditional(name));
+        let mut is_chosen = false;
         for name in certain.into_iter().chain(conditional) {
+            // Of another role by this name, or one of several that build, format or document: one of these is enough.
+            if is_chosen && (!may_be_several(role) || is_named_later(role, name)) {
+                continue;
+            }
             if !used.insert(name) {
                 continue;
             }
             // One that changes files is passed by for one that only looks.
-            let Some(why) = cannot(name) else {
-                chosen = Some(name);
-                break;
+            if let Some(why) = cannot(name) {
+                found.leave_out(format!("{file}: {name}: {why}"));
+                continue;
+            }
+            let what = format!("{file}: {name}");
+            if let Some(same) = callers.get(name).filter(|_| is_chosen) {
+                found.leave_told(what, vec![same.clone()], MAY);
+                continue;
+            }
+            let whole = rules.whole(name);
+            let id = match (is_chosen, found.has_id(id)) {
+                (false, false) => id.to_owned(),
+                (true, _) if !found.has_id(&slug(name)) => slug(name),
+                (_, _) => format!("{}-{}", caller.program, slug(name)),
             };
-            found.leave_out(format!("{file}: {name}: {why}"));
-        }
-        let Some(name) = chosen else { continue };
-        let recipe = rules.lines(name);
-        if let Some(why) = stands_for(found, role, &recipe) {
-            found.leave_out(format!("{file}: {name}: {why}"));
-            continue;
-        }
-        let whole = rules.whole(name);
-        let goal = caller.goal(tasks, role, id, name, &whole).says(says);
-        found.proposals.push(placed(goal, is_conditional(name)));
-        for word in rules.words(name) {
-            callers.entry(word).or_insert(id);
+            let goal = caller.goal(tasks, role, &id, name, &whole).says(says);
+            let goal = placed(goal, is_conditional(name));
+            let texts_of = |task: &Task| tasks.texts_of("", task);
+            let same = match role {
+                // Each part of it may be told by another goal.
+                Role::Structure => None,
+                role => stands_for(found, role, &whole, goal.missing.is_none(), &texts_of),
+            };
+            is_chosen = true;
+            if let Some(same) = same {
+                found.leave_told(what, vec![same], MAY);
+                continue;
+            }
+            let id = found.add(goal);
+            for word in rules.words(name) {
+                callers.entry(word).or_insert_with(|| id.clone());
+            }
         }
     }
     for name in &given {
@@ -193,15 +214,13 @@ fn named(
         }
         if let Some(same) = callers.get(name) {
             let shown = mask::line(name, SHOWN);
-            found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
+            found.leave_told(format!("{file}: {shown}"), vec![same.clone()], MAY);
             continue;
         }
         let says = format!("{} {name} finds nothing", caller.program);
         let whole = rules.whole(name);
         let goal = caller.goal(tasks, Role::Structure, &slug(name), name, &whole);
-        found
-            .proposals
-            .push(placed(goal.says(says), is_conditional(name)));
+        found.add(placed(goal.says(says), is_conditional(name)));
     }
     left(file, &given, &used, found);
 }
@@ -259,50 +278,82 @@ fn placed(goal: Proposal, is_conditional: bool) -> Proposal {
     }
 }
 
-/// Says which goal stands for a role: one that does what the recipe does, or else one that runs here. None does where the recipe
-/// calls linters of which no goal is.
-pub(super) fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
-    if role == Role::Lint && calls_more(found, recipe) {
-        return None;
+/// Says whether several of a file may be goals of this role.
+fn may_be_several(role: Role) -> bool {
+    match role {
+        Role::Test | Role::Types | Role::Lint | Role::Structure => true,
+        Role::Build | Role::Coverage | Role::Docs | Role::Format | Role::Style => false,
     }
-    let in_root = || found.proposals.iter().filter(|one| one.folder.is_empty());
-    // Of what checks something of its own none stands for another.
-    let is_general = |one: &Proposal| role != Role::Structure || one.id == "checks-pass";
-    let of_role = |one: &&Proposal| one.role == role && is_general(one);
-    let does_so = |one: &&Proposal| {
+}
+
+/// Says whether a name stands for a later role, too.
+fn is_named_later(role: Role, name: &str) -> bool {
+    let later = NAMES.iter().skip_while(|(it, ..)| *it != role).skip(1);
+    let mut later = later.map(|(_, _, _, names)| names);
+    later.any(|names| names.contains(&name))
+}
+
+/// Returns the goal that tells all that a recipe does, which runs here or does not: first one of its role. Where each command that
+/// checks is called by some goal, one of them is enough to say so.
+pub(super) fn stands_for(
+    found: &Found,
+    role: Role,
+    recipe: &str,
+    runs: bool,
+    texts_of: TextsOf,
+) -> Option<String> {
+    let goals = || {
+        let in_root = found.proposals.iter().filter(|one| one.folder.is_empty());
+        // What cannot run here is no reason to miss what can.
+        in_root.filter(|one| one.missing.is_none() || !runs)
+    };
+    let calls = |one: &Proposal, typed: &str| {
         let mut same = one.same.iter();
-        same.any(|same| recipe.contains(same.as_str()))
+        // Of tests another choice of them is another goal.
+        match one.role {
+            Role::Test => same.any(|same| same::covers(typed, same, &one.check)),
+            _ => same.any(|same| typed.contains(same.as_str())),
+        }
     };
-    // What each of the linters does some goal does, of whichever role.
-    let same = in_root().filter(of_role).find(does_so);
-    let same = same.or_else(|| in_root().find(|one| role == Role::Lint && does_so(one)));
-    let mut runs = in_root()
-        .filter(of_role)
-        .filter(|one| one.missing.is_none());
-    match same {
-        Some(one) => Some(format!("{} may tell the same", one.id)),
-        None => runs.next().map(|one| instead(&one.id)),
-    }
+    let is_called = |typed: &str| goals().any(|one| calls(one, typed));
+    let all = checking(recipe, &is_called, texts_of, &Cell::new(MOST_TASKS))?;
+    let does_so = |one: &&Proposal| all.iter().any(|typed| calls(one, typed));
+    let of_role = goals().filter(|one| one.role == role).find(does_so);
+    let first = of_role.or_else(|| goals().find(does_so));
+    first.map(|one| one.id.clone())
 }
 
-/// Says whether a recipe calls what no goal calls.
-fn calls_more(found: &Found, recipe: &str) -> bool {
-    let goals = || found.proposals.iter().filter(|one| one.folder.is_empty());
-    let is_called = |typed: &str| {
-        let mut same = goals().flat_map(|one| &one.same);
-        same.any(|same| typed.contains(same.as_str()))
-    };
-    let all = check::done(recipe);
-    let all = all.iter().filter(|one| {
+/// Returns the commands of a recipe that check, and in place of those that run known tasks theirs; none if one is not called by any
+/// goal.
+fn checking(
+    recipe: &str,
+    is_called: &dyn Fn(&str) -> bool,
+    texts_of: TextsOf,
+    left: &Cell<usize>,
+) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for one in check::done(recipe) {
         let program = one.words.first().map(String::as_str);
-        !program.is_some_and(|it| AROUND.contains(&it) || matches!(it, "exit" | "test"))
-    });
-    all.map(check::Done::typed).any(|typed| !is_called(&typed))
-}
-
-/// Says that a goal is there for what another one could be for, by other means.
-fn instead(id: &str) -> String {
-    format!("{id} is there for that")
+        let typed = one.typed();
+        let is_around =
+            program.is_some_and(|it| AROUND.contains(&it) || matches!(it, "[" | "exit" | "test"));
+        if is_around || !ci::checks(&typed) {
+            continue;
+        }
+        if is_called(&typed) {
+            found.push(typed);
+            continue;
+        }
+        let tasks = called::tasks(&one).unwrap_or_default();
+        let texts: Vec<String> = tasks.iter().flat_map(texts_of).collect();
+        if texts.is_empty() || !takes_one(left) {
+            return None;
+        }
+        for text in texts {
+            found.extend(checking(&text, is_called, texts_of, left)?);
+        }
+    }
+    Some(found)
 }
 
 /// Returns the goal that a role has in the root.
@@ -324,9 +375,7 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
         let goal = known.and_then(|(role, _, _, _)| of_role(found, *role));
         let shown = mask::line(name, SHOWN);
         match (goal, by_name(name)) {
-            (Some(id), _) => {
-                found.leave_out(format!("{file}: {shown}: {}", instead(&id)));
-            }
+            (Some(id), _) => found.leave_told(format!("{file}: {shown}"), vec![id], MAY),
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),
             (None, None) if seen.insert(shown.clone()) => rest.push(shown),
             (None, None) => {}

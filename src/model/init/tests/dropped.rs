@@ -6,6 +6,186 @@ fn left_out(files: &Files, wishes: &Wishes) -> Vec<String> {
     propose(files, wishes).left_out
 }
 
+/// The goals that run, without those of compilers and linters that are not asked for.
+fn tests_of(files: &Files) -> Vec<String> {
+    let mut goals = goals_of(files, &PLAIN);
+    goals.retain(|goal| goal.starts_with("9 "));
+    goals
+}
+
+#[test]
+fn a_target_that_tests_something_else_is_a_goal_of_its_own() {
+    let of_python = "test:\n\tpython3 -m unittest discover -s tests\n";
+    let files = Files::of(&[
+        ("go.mod", ""),
+        ("package.json", r#"{"scripts": {"test": "node --test js"}}"#),
+        ("js/a.test.js", ""),
+        ("Makefile", of_python),
+        ("tests/a.py", ""),
+    ])
+    .without(&["go", "gofmt"]);
+    assert_eq!(
+        tests_of(&files),
+        [
+            "9 package-tests-pass: npm test --silent",
+            "9 make-test: make --silent test",
+        ]
+    );
+    let of_node = "test:\n\tnode --test js\n";
+    let files = Files::of(&[
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("tests/test_a.py", ""),
+        ("js/a.test.js", ""),
+        ("Makefile", of_node),
+    ]);
+    assert_eq!(
+        tests_of(&files),
+        ["9 tests-pass: pytest -q", "9 make-test: make --silent test"]
+    );
+}
+
+#[test]
+fn a_target_that_only_wraps_what_a_goal_runs_gives_way_to_that_by_its_id() {
+    let line = |id: &str| vec![format!("Makefile: test: {id} may tell the same")];
+    for recipe in [
+        "go test ./...",
+        "@echo testing\n\tgo test -race -count=1 ./...",
+    ] {
+        let makefile = format!("test:\n\t{recipe}\n");
+        let files = Files::of(&[("go.mod", ""), ("Makefile", &makefile)]);
+        assert_eq!(tests_of(&files), ["9 tests-pass: go test ./..."]);
+        assert_eq!(left_out(&files, &PLAIN), line("tests-pass"), "{recipe}");
+    }
+    let package = r#"{"scripts": {"test": "node --test js"}}"#;
+    let files = Files::of(&[
+        ("go.mod", ""),
+        ("package.json", package),
+        ("js/a.test.js", ""),
+        ("Makefile", "test:\n\tnpm test\n"),
+    ]);
+    assert_eq!(left_out(&files, &PLAIN), line("package-tests-pass"));
+    let more = Files::of(&[
+        ("go.mod", ""),
+        ("Makefile", "test:\n\tgo test ./...\n\tmypy .\n"),
+    ]);
+    assert_eq!(
+        tests_of(&more),
+        [
+            "9 tests-pass: go test ./...",
+            "9 make-test: make --silent test"
+        ]
+    );
+}
+
+#[test]
+fn a_recipe_is_no_reason_to_miss_another_that_checks_something_else() {
+    let package = r#"{"scripts": {"test": "node --test", "lint": "eslint .", "check": "npm run lint && npm test"}}"#;
+    let files = Files::of(&[
+        ("package.json", package),
+        ("justfile", "verify:\n  sh -n v.sh\n"),
+        ("v.sh", ""),
+    ]);
+    let goals = goals_of(&files, &PLAIN);
+    assert!(
+        goals.contains(&"6 just-verify: just verify".to_owned()),
+        "{goals:?}"
+    );
+    let lines = left_out(&files, &PLAIN);
+    assert!(
+        !lines.iter().any(|line| line.contains("verify")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_gives_way_to_a_step_of_ci_names_a_goal_that_is_written() {
+    let files = Files::of(&[
+        ("Makefile", "check: lint\n\techo ok\nlint:\n\tmypy .\n"),
+        (
+            ".github/workflows/ci.yml",
+            "on: push\njobs:\n  t:\n    runs-on: x\n    steps:\n      - run: make check\n",
+        ),
+    ]);
+    let found = propose(&files, &WITH_CI);
+    let ids: Vec<&str> = found.proposals.iter().map(|one| one.id.as_str()).collect();
+    assert!(!found.left_out.is_empty());
+    for line in &found.left_out {
+        let told = line.rsplit(": ").next().unwrap();
+        let id = told.split(' ').next().unwrap();
+        assert!(ids.contains(&id), "{line}: {ids:?}");
+    }
+}
+
+#[test]
+fn scripts_of_one_role_that_call_other_programs_are_goals_too() {
+    let package = r#"{"scripts": {"test": "node --test", "test:unit": "mocha unit", "tests": "node --test a",
+        "lint": "eslint .", "lint:ci": "eslint --max-warnings=0 ."}}"#;
+    let files = Files::of(&[("package.json", package)]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        [
+            "9 tests-pass: npm test --silent",
+            "9 test-unit: npm run --silent test:unit",
+            "7 lint-clean: npm run --silent lint:ci",
+        ]
+    );
+    assert_eq!(
+        left_out(&files, &PLAIN),
+        [
+            "package.json: scripts.tests: tests-pass may tell the same",
+            "package.json: scripts.lint: lint-clean may tell the same",
+        ]
+    );
+}
+
+#[test]
+fn a_kind_of_project_gives_way_to_no_goal_of_another() {
+    let files = Files::of(&[
+        ("package.json", r#"{"scripts": {"test": "node --test"}}"#),
+        (
+            "composer.json",
+            r#"{"scripts": {"test": "@php artisan test"}}"#,
+        ),
+        ("phpunit.xml", ""),
+        ("!vendor", ""),
+    ]);
+    assert_eq!(
+        tests_of(&files),
+        [
+            "9 tests-pass: npm test --silent",
+            "9 test: composer run-script test",
+        ]
+    );
+    let files = Files::of(&[
+        ("package.json", r#"{"scripts": {"test": "node --test"}}"#),
+        ("composer.json", "{}"),
+        ("phpunit.xml", ""),
+        ("!vendor", ""),
+    ]);
+    assert_eq!(
+        tests_of(&files),
+        [
+            "9 tests-pass: npm test --silent",
+            "9 phpunit-tests-pass: vendor/bin/phpunit",
+        ]
+    );
+    let files = Files::of(&[
+        ("Cargo.toml", ""),
+        ("configure.ac", ""),
+        ("Makefile.in", "all:\n\tcc a.c\n"),
+        ("!Makefile", ""),
+    ]);
+    let mut builds = goals_of(&files, &PLAIN);
+    builds.retain(|goal| goal.starts_with("10 "));
+    assert_eq!(
+        builds,
+        [
+            "10 builds: cargo build --quiet",
+            "10 configure-builds: make --silent",
+        ]
+    );
+}
+
 #[test]
 fn what_starts_services_and_ends_is_not_said_to_go_on_itself() {
     let of = |recipe: &str| {
