@@ -242,6 +242,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     settle::set_apart(&mut found.proposals, &[]);
     tasks::propose(look, &tasks, &mut found);
     more::below(look, &mut found);
+    tasks::runners::propose(look, &tasks, &mut found);
     if wishes.from_ci {
         ci::propose(look, &packages, &tasks, &mut found);
     }

@@ -109,7 +109,7 @@ const EVERYTHING: [&str; 3] = [".", "./", "./..."];
 /// Where tests are.
 const OF_TESTS: [&str; 4] = ["test", "test/", "tests", "tests/"];
 /// Programs whose tests stand there and nowhere else.
-const TESTERS: [&str; 5] = ["nose2", "nosetests", "phpunit", "pytest", "rspec"];
+const TESTERS: [&str; 6] = ["bats", "nose2", "nosetests", "phpunit", "pytest", "rspec"];
 /// Options that narrow what some programs do, and change nothing of others.
 const NARROWS: [(&str, &str); 5] = [
     ("gradle", "-x"),

@@ -5,6 +5,7 @@ mod files;
 mod listed;
 mod nox;
 mod rake;
+pub(super) mod runners;
 mod scripts;
 pub(super) mod sessions;
 mod tox;

@@ -47,7 +47,7 @@ impl Files {
         files
     }
 
-    fn without(mut self, missing: &'static [&'static str]) -> Files {
+    pub(super) fn without(mut self, missing: &'static [&'static str]) -> Files {
         self.missing = missing;
         self
     }
