@@ -1315,12 +1315,12 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     assert_snapshot!(repo.answer(&["history"]), @r#"
     cycle  result     goal                score        passing  commit      recorded              why
     1      regressed  a                   37.5 → 62.5  1 of 2   [id]  [time]  passed before and no longer: readme (exit 1)
-    2      failed     a                   37.5         1 of 2   [id]  [time]  no change; the agent ended with exit 3
+    2      failed     a                   37.5         1 of 2               [time]  no change; the agent ended with exit 3
     3      improved   a                   37.5 → 100   2 of 2   [id]  [time]
     4      harvested  next-work:say more  100          2 of 2   [id]  [time]
-    5      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
-    6      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
-    7      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
+    5      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
+    6      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
+    7      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
 
     score  37.5 ▁▁▁█████ 100
     "#);
@@ -1394,7 +1394,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     why            no goal fails and the queue is empty
     score          100
     passing        2 of 2 goals
-    commit         [commit]
+    commit         none of its own; the branch stood at [commit]
     recorded       [time]
     session        [session]
 
