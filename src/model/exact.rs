@@ -96,9 +96,14 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
+/// Returns a branch's name without `refs/heads/`.
+pub fn short_branch(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").unwrap_or(name)
+}
+
 /// Returns a branch's name for people, without `refs/heads/`.
 pub fn shown_branch(name: &str) -> String {
-    shown(name.strip_prefix("refs/heads/").unwrap_or(name))
+    shown(short_branch(name))
 }
 
 /// Returns a character as it may stand in text of this program's own: what stands for a byte, or could be taken for such, is

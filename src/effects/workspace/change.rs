@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::stock::short;
 use super::{Start, Workspace};
 use crate::effects::files::is_within;
 use crate::effects::repo::Difference;
 use crate::error::Result;
+use crate::model::exact::short_branch;
 use crate::model::gate::Change;
 use crate::model::ledger::is_ledger_path;
 use crate::model::text;
@@ -110,7 +110,7 @@ impl Workspace<'_> {
         Ok(change.rewritten.is_none().then(|| {
             format!(
                 "what {what} stays in the history of {} after an undo: look at the commits after {} before you publish it",
-                short(&start.branch),
+                short_branch(&start.branch),
                 start.commit
             )
         }))

@@ -1,6 +1,5 @@
 //! What somebody else does to the branch and to HEAD while a cycle is at work: it is told, kept, and never undone.
 
-use super::stock::short;
 use super::{Position, Start, Stock, When, Workspace};
 use crate::error::Result;
 use crate::model::exact;
@@ -30,7 +29,7 @@ impl Workspace<'_> {
             now: self.repo.head().ok().and_then(|head| head.commit),
         };
         let branch = Moved {
-            name: short(&start.branch).to_owned(),
+            name: exact::short_branch(&start.branch).to_owned(),
             movements: self.repo.movements_since(
                 &start.branch,
                 &start.commit,
@@ -92,13 +91,13 @@ impl Workspace<'_> {
         };
         let mut moved = Vec::new();
         if now.branch != was.branch {
-            let (branch, there) = (short(&start.branch), shown(&now.branch));
+            let (branch, there) = (exact::short_branch(&start.branch), shown(&now.branch));
             moved.push(format!("{branch} was moved to {there} {WHEN}"));
         }
         if now.head.branch != was.head.branch {
             let there = now.head.branch.as_deref();
             let there = there.map_or("a detached HEAD".to_owned(), |branch| {
-                format!("the branch {}", exact::shown(short(branch)))
+                format!("the branch {}", exact::shown_branch(branch))
             });
             moved.push(format!("{there} was checked out {WHEN}"));
         } else if now.head != was.head && moved.is_empty() {
@@ -152,7 +151,7 @@ impl Workspace<'_> {
         );
         self.repo
             .set_ref(&name, commit, "evolve: what a cycle started from")?;
-        let branch = text::shell_word(short(&start.branch));
+        let branch = text::shell_word(exact::short_branch(&start.branch));
         let way_back = match is_checked_out {
             true => format!("git reset --keep {commit}"),
             false => format!("git branch --force {branch} {commit}"),

@@ -223,7 +223,7 @@ impl Workspace<'_> {
                 notes: Vec::new(),
             });
         }
-        let place = branch.as_deref().map(short).map(exact::shown);
+        let place = branch.as_deref().map(exact::shown_branch);
         let place = place.unwrap_or_else(|| "a detached HEAD".to_owned());
         let is_ahead = match self.repo.resolve(&start.branch)? {
             Some(now) => {
@@ -238,7 +238,7 @@ impl Workspace<'_> {
         if !is_ahead {
             let rewritten = Some(format!(
                 "HEAD was left on {place}, which does not continue {}",
-                short(&start.branch)
+                exact::short_branch(&start.branch)
             ));
             return Ok(Found {
                 commit: tip,
@@ -249,7 +249,7 @@ impl Workspace<'_> {
         self.repo.attach_head(&start.branch, &start.mark())?;
         let note = format!(
             "the work was on {place}; {} was fast-forwarded to it",
-            short(&start.branch)
+            exact::short_branch(&start.branch)
         );
         Ok(Found {
             commit: tip,
@@ -277,9 +277,4 @@ impl Workspace<'_> {
                 .push(format!("{LEANED_ON}: {}", some_of(changed)));
         }
     }
-}
-
-/// Returns a branch's name without `refs/heads/`.
-pub fn short(branch: &str) -> &str {
-    branch.strip_prefix("refs/heads/").unwrap_or(branch)
 }

@@ -9,6 +9,10 @@ pub(super) type TextsOf<'a> = &'a dyn Fn(&Task) -> Vec<String>;
 pub(super) const SHELL: &str = "sh";
 /// Who runs the scripts of package.json.
 pub(super) const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+/// What stands around commands that check, and looks at nothing.
+pub(super) const AROUND: [&str; 9] = [
+    ":", "cd", "echo", "export", "mkdir", "printf", "pwd", "set", "true",
+];
 /// Who runs what checks a commit.
 pub(super) const HOOKS: &str = "pre-commit run";
 /// Who does so by a file of its own, too.

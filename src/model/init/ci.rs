@@ -10,7 +10,7 @@ mod matrix;
 mod script;
 mod shell;
 mod toolchain;
-mod uses;
+pub(super) mod uses;
 
 use std::collections::HashMap;
 
@@ -57,11 +57,6 @@ struct Step {
     toolchain: Option<String>,
     /// Its job gets what another one made.
     has_artifact: bool,
-}
-
-/// Says whether a command tells something, and makes nothing ready.
-pub(super) fn checks(command: &str) -> bool {
-    uses::use_of_one(command) == uses::Use::Checks
 }
 
 /// Returns the CI files that can be read for goals.

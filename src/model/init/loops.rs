@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::called::AROUND;
 use super::checkers::is_checker;
-use super::offer::AROUND;
 use crate::model::check::program_name;
 use pieces::{End, Piece, pieces};
 pub(super) use straight::ends_well_anyway;

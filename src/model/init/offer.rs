@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::called::{self, TextsOf};
+use super::called::{self, AROUND, TextsOf};
 use super::loops::ends_well_anyway;
 use super::writers;
 use super::{Found, Look, unclean};
@@ -277,10 +277,6 @@ const PRINTS: [&str; 2] = ["echo", "printf"];
 pub(super) const ONLY_SAYS: &str = "it only says something";
 /// What says something, or ends.
 const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
-/// What stands around commands that check, and looks at nothing.
-pub(super) const AROUND: [&str; 9] = [
-    ":", "cd", "echo", "export", "mkdir", "printf", "pwd", "set", "true",
-];
 /// What is said behind the id of a goal by what does no more than it.
 pub(super) const TOLD: &str = " tells the same";
 /// How many tasks are followed that call each other.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::called::{self, TextsOf};
-use super::offer::{AROUND, Proposal};
+use super::called::{self, AROUND, TextsOf};
+use super::offer::Proposal;
 use super::{Found, checkers, writers};
 use crate::model::check::{self, Done};
 

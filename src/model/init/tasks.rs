@@ -15,15 +15,16 @@ pub(super) use files::TaskFiles;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use super::called::{self, Task, TextsOf};
+use super::called::{self, AROUND, Task, TextsOf};
+use super::ci::uses;
 use super::offer::{
-    AROUND, MOST_TASKS, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal,
-    no_goal_of_part, slug, takes_one,
+    MOST_TASKS, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
+    takes_one,
 };
 use super::python::ruff;
 use super::python::venv::VENVS;
 use super::told::MAY;
-use super::{Found, Look, ci, known, same};
+use super::{Found, Look, known, same};
 use crate::model::recipes::Rules;
 use crate::model::{check, mask};
 
@@ -338,7 +339,7 @@ fn checking(
         let typed = one.typed();
         let is_around =
             program.is_some_and(|it| AROUND.contains(&it) || matches!(it, "[" | "exit" | "test"));
-        if is_around || !ci::checks(&typed) {
+        if is_around || !uses::checks(&typed) {
             continue;
         }
         if is_called(&typed) {

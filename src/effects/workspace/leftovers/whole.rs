@@ -11,10 +11,10 @@ use crate::effects::guard::way::{displace, excludes};
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Standing;
-use crate::effects::workspace::stock::short;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::exact;
+use crate::model::exact::short_branch;
 
 /// Reads all of the index, and lists nothing of it.
 const READ_INDEX: [&str; 4] = ["ls-files", "-z", "--", ".git"];
@@ -37,7 +37,7 @@ impl Workspace<'_> {
             return Ok(Vec::new());
         }
         let locks = self.clear_locks(start)?;
-        let own = short(&start.branch);
+        let own = short_branch(&start.branch);
         let mut said = "HEAD was left where git cannot read".to_owned();
         if branch {
             let to = self.newest_whole(start)?;
@@ -46,7 +46,7 @@ impl Workspace<'_> {
                 None => self.repo.remove_broken_ref(&start.branch)?,
             }
             self.repo.set_ref(&start.branch, &to, &start.mark())?;
-            let left = match alias.as_deref().map(short) {
+            let left = match alias.as_deref().map(short_branch) {
                 Some(other) => format!("made only another name of {}", exact::shown(other)),
                 None => "left where git cannot read".to_owned(),
             };

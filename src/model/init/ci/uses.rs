@@ -540,6 +540,11 @@ fn sources_own(line: &str) -> bool {
     is_sourcing && !file.starts_with(['/', '~', '$']) && !file.ends_with("/activate")
 }
 
+/// Says whether a command tells something, and makes nothing ready.
+pub(in crate::model::init) fn checks(command: &str) -> bool {
+    use_of_one(command) == Use::Checks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
