@@ -1241,3 +1241,23 @@ fn a_change_that_a_filter_of_gits_cannot_write_here_is_undone_and_counts_as_an_a
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert!(repo.has("a"));
 }
+
+#[test]
+fn nothing_is_staged_for_a_branch_without_a_commit_that_the_user_went_to_meanwhile() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let user = format!(
+        "env -u GIT_REFLOG_ACTION git -C '{}'",
+        repo.root().display()
+    );
+    let script = format!("touch a; {user} checkout -q --orphan site; {user} rm -rqf .");
+    repo.agent_does(&[&script]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/site");
+    assert_eq!(repo.git(&["ls-files"]), "");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let kept = repo.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert!(
+        kept.contains("cycle-history.jsonl") && kept.lines().any(|it| it == "a"),
+        "{kept}"
+    );
+}

@@ -105,13 +105,13 @@ impl Ledger {
     ) -> Result<()> {
         let repo = workspace.repo;
         let head = repo.head()?;
-        let Some(commit) = head
-            .commit
-            .filter(|_| head.branch.as_deref() != Some(branch))
-        else {
+        if head.branch.as_deref() == Some(branch) {
             return workspace.sync_ledger(index, files);
+        }
+        let theirs = match &head.commit {
+            Some(commit) => repo.ledger_files(&repo.tree_of(commit)?)?,
+            None => Vec::new(),
         };
-        let theirs = repo.ledger_files(&repo.tree_of(&commit)?)?;
         for (name, bytes) in &self.pending {
             let path = self.root.join(name);
             let is_theirs = theirs.iter().any(|(known, _)| known == name);
