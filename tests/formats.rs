@@ -237,6 +237,9 @@ fn the_example_and_this_projects_own_goals_are_valid() {
         let document: Value = serde_yaml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(schema::check("goals", &document), Ok(()), "{name}");
         let repo = TestRepo::empty();
+        // What the example links is there.
+        fs::create_dir(repo.path("data")).unwrap();
+        repo.write(".env.test", "");
         let said = repo.answer(&["validate", "--goals", path.to_str().unwrap()]);
         assert!(said.contains("no problems"), "{said}");
     }

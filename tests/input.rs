@@ -778,7 +778,7 @@ fn a_damaged_history_is_read_as_far_as_possible_and_kept_byte_for_byte() {
             "duplicate numbers",
             format!("{one}\n{two}\n{two}\n").into_bytes(),
             3,
-            1,
+            0,
         ),
         (
             "numbers out of order",
