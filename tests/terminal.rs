@@ -358,7 +358,7 @@ fn answers_are_broken_between_words_on_narrow_terminals_and_leave_nothing_out() 
                 "no threshold has more than",
             ),
             (&["audit"], "snapshots"),
-            (&["report"], "nobody is needed"),
+            (&["report"], "the next run goes on with 1 failing goal"),
             (
                 &["help", "measure"],
                 "Exit with 10 unless every goal passes",
