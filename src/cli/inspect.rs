@@ -92,8 +92,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             None => protections(&repo, goals.as_ref(), user.as_ref()),
         },
         sandboxes: sandbox::available(),
-        unrecorded: unrecorded::read(&repo.private)
-            .filter(|one| session.is_none() && one.is_newest(records.last())),
+        unrecorded: unrecorded::read(&repo.private, records.last()).filter(|_| session.is_none()),
         session: session.map(|holder| running(holder, waiting)),
         search: searching(&repo),
         kill: stop::kill_files()?

@@ -73,8 +73,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let name = repo.name();
     let queue = &ledger.queue;
     let summary = ledger.summary(repo);
-    let unrecorded = unrecorded::read(&repo.private);
-    let unrecorded = unrecorded.filter(|one| one.is_newest(history.records.last()));
+    let unrecorded = unrecorded::read(&repo.private, history.records.last());
     let ended = unrecorded.map_or_else(|| summary::ended(&summary), |one| Some(one.ended()));
     let taken_back = changed::taken_back(repo, &history.records);
     Ok(Report::new(&Material {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::effects::files;
 use crate::error::Result;
+use crate::model::record::Record;
 use crate::model::unrecorded::Unrecorded;
 
 /// The most bytes of a note.
@@ -24,8 +25,9 @@ pub fn forget(private: &Path) -> Result<()> {
     files::remove(&place(private))
 }
 
-/// Returns the note; none if there is none that can be read.
-pub fn read(private: &Path) -> Option<Unrecorded> {
+/// Returns the note, if there is one that can be read and nothing was recorded since; `newest` is the newest record.
+pub fn read(private: &Path, newest: Option<&Record>) -> Option<Unrecorded> {
     let text = files::read_bounded(&place(private), LIMIT).ok()??;
-    serde_json::from_slice(&text).ok()
+    let note: Unrecorded = serde_json::from_slice(&text).ok()?;
+    note.is_newest(newest).then_some(note)
 }
