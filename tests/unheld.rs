@@ -416,3 +416,17 @@ goals:
         assert!(repo.path("mine/pipe").exists());
     }
 }
+
+#[test]
+fn each_path_that_git_refuses_is_named_once_however_many_commits_there_are() {
+    let repo = repository();
+    let entries = "printf '040000 tree %s\\tNAME\\n' $inner";
+    let both = ["..", ".git"]
+        .map(|name| entries.replace("NAME", name))
+        .join("; ");
+    let made = HAND_MADE.replace(entries, &both);
+    repo.agent_does(&[&format!("git commit -q --allow-empty -m one; {made}")]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let expected = "committed paths that git refuses: ../config, .git/config";
+    assert_eq!(repo.newest()["reason"], expected);
+}

@@ -1,6 +1,6 @@
 //! What a change consists of, file by file, as the verdict and the record tell it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Start, Workspace};
 use crate::effects::files::is_within;
@@ -91,17 +91,16 @@ impl Workspace<'_> {
         let is_users = |path: &[u8]| start.kept.was_there(path) || was_moved(path);
         let is_wanted = |path: &[u8]| !is_ledger_path(path) && (is_users(path) || is_refused(path));
         let mut known: HashSet<_> = change.taken.iter().cloned().collect();
+        let mut refused: BTreeSet<_> = change.refused.drain(..).collect();
         for path in self.repo.brought_since(&start.commit, tip, is_wanted)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
-            if !known.insert(shown.clone()) {
-                continue;
-            }
-            match is_refused(&path) {
-                true => change.refused.push(text::path(&path)),
-                false => change.taken.push(shown),
+            if is_refused(&path) {
+                refused.insert(text::path(&path));
+            } else if known.insert(shown.clone()) {
+                change.taken.push(shown);
             }
         }
-        change.refused.dedup();
+        change.refused = refused.into_iter().collect();
         let what = match (change.taken.is_empty(), change.refused.is_empty()) {
             (false, _) => "was taken",
             (true, false) => "git refuses",
