@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use evolve::model::schema;
 use serde_json::Value;
 
-use crate::harness::{Run, TestRepo, finish, output, wait_until, write_program};
+use crate::harness::{Run, TestRepo, copy_program, finish, output, wait_until, write_program};
 
 const GOALS: &str = "  - {id: a, description: file a exists, check: test -e a, weight: 5}\n";
 
@@ -569,7 +569,7 @@ fn both_work_for_somebody_who_is_not_root() {
         let repo = repo();
         repo.agent_does(&["(echo x >>\"$HOME/canary\"); (echo x >>\"$OUT/canary\"); echo made >a"]);
         let evolve = repo.out("evolve");
-        fs::copy(env!("CARGO_BIN_EXE_evolve"), &evolve).unwrap();
+        copy_program(&evolve);
         let everything = repo.root().parent().unwrap().to_owned();
         let is_root = output(Command::new("id").arg("-u")).stdout == b"0\n";
         let mut command = match is_root {

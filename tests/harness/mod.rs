@@ -11,7 +11,7 @@ pub mod search;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -247,11 +247,7 @@ impl TestRepo {
         if nix::unistd::geteuid().is_root() {
             give_to(NOBODY, self.folder.path());
             let reachable = self.folder.path().join("evolve");
-            let program = Path::new(env!("CARGO_BIN_EXE_evolve"));
-            let linked = fs::hard_link(program, &reachable);
-            linked.unwrap_or_else(|_| {
-                fs::copy(program, &reachable).unwrap();
-            });
+            copy_program(&reachable);
             self.user = Some(NOBODY);
         }
         self
@@ -360,13 +356,7 @@ impl TestRepo {
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        loop {
-            match command.spawn() {
-                // A program that another test starts has this one still open, as it was copied.
-                Err(cause) if cause.kind() == ErrorKind::ExecutableFileBusy => {}
-                child => return child.unwrap(),
-            }
-        }
+        command.spawn().unwrap()
     }
 
     /// Starts the loop with the scripted agent.
@@ -488,6 +478,12 @@ fn give_to(user: u32, folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         give_to(user, &entry.unwrap().path());
     }
+}
+
+/// Puts the program where another user can reach it. `cp` writes it: what this process has open for writing, a program that another
+/// test is just starting has open, too, and the kernel starts no program that is open for writing.
+pub fn copy_program(to: &Path) {
+    output(Command::new("cp").arg(env!("CARGO_BIN_EXE_evolve")).arg(to));
 }
 
 /// Waits for a started program; kills it if it takes longer than any test may.
