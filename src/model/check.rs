@@ -39,7 +39,9 @@ pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
 pub use machine::altering;
-pub use modules::{Front, MISSING, code_that_looks_for, distributions, fronts, imported};
+pub use modules::{
+    Front, MISSING, code_that_looks_for, distributions, fronts, imported, loaded_before,
+};
 pub use named::{is_pattern, lists, named};
 pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;

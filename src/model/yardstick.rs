@@ -227,6 +227,23 @@ impl Yardstick {
         self.in_front = missing.collect();
     }
 
+    /// Notes what an interpreter would load before a module that lies beside it.
+    fn keep_beside(&mut self, is_file: &dyn Fn(&str) -> bool) {
+        let known: BTreeSet<&String> = self.frozen.iter().chain(&self.imported).collect();
+        let there = known.iter().filter(|path| is_file(path));
+        let before = there.flat_map(|of| {
+            let asked_for = |path: &str| known.contains(&path.to_owned());
+            let paths = check::loaded_before(of, &asked_for).into_iter();
+            let new = paths.filter(|path| !is_file(path));
+            new.map(|path| Instead {
+                path,
+                of: (*of).clone(),
+            })
+        });
+        let before: Vec<Instead> = before.collect();
+        self.instead.extend(before);
+    }
+
     fn note_open(&mut self, patterns: &[Used]) {
         let files = patterns.iter().map(|used| &used.file);
         let patterns = files.filter(|file| check::is_pattern(file));
@@ -308,6 +325,7 @@ impl Yardstick {
         }
         self.frozen.sort();
         self.frozen.dedup();
+        self.keep_beside(is_file);
         let found = seen.into_iter().map(|used| used.file);
         let (patterns, imported): (Vec<String>, Vec<String>) = std::mem::take(&mut self.imported)
             .into_iter()

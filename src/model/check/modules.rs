@@ -2,6 +2,7 @@
 //! folder of PATH is. Pure.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use super::call::{Call, stem};
 use super::dotted::{self, DEEPEST, first_part};
@@ -320,6 +321,37 @@ pub fn imported(used: &Used, text: &str) -> Vec<String> {
     found.sort();
     found.dedup();
     found
+}
+
+/// Releases of Python 3 whose names for compiled modules are known: 3.6, the oldest one about, to some that are still to come.
+const RELEASES: RangeInclusive<u32> = 6..=20;
+
+/// Returns the files that an interpreter would load before this one where it looks for a module.
+///
+/// Python looks for compiled modules first (`importlib.machinery.EXTENSION_SUFFIXES`), Perl for `.pmc` (perldoc -f require), and Node
+/// for the very name that it was asked for (`is_asked_for`).
+pub fn loaded_before(path: &str, is_asked_for: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let Some((stem, ending)) = path.rsplit_once('.') else {
+        return Vec::new();
+    };
+    match ending {
+        "py" => {
+            let arch = std::env::consts::ARCH;
+            let tags = RELEASES.flat_map(|release| {
+                let tag = match release {
+                    ..8 => format!("cpython-3{release}m"),
+                    _ => format!("cpython-3{release}"),
+                };
+                [format!("{tag}-{arch}-linux-gnu"), format!("{tag}-darwin")]
+            });
+            let tagged = tags.map(|tag| format!("{stem}.{tag}.so"));
+            let plain = ["abi3.so", "so"].map(|ending| format!("{stem}.{ending}"));
+            tagged.chain(plain).collect()
+        }
+        "pm" => vec![format!("{path}c")],
+        "js" | "json" | "node" if is_asked_for(stem) => vec![stem.to_owned()],
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the paths of the modules that a line of Python imports, seen from where modules are looked for.

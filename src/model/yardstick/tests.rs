@@ -78,8 +78,13 @@ fn what_leaned_on_files_a_protected_pattern_covers_is_not_listed_again() {
 
 /// The yardstick of one goal with this check, in a repository that has these files.
 fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
+    of_files_with("{}", check, files)
+}
+
+/// The same with these settings.
+fn of_files_with(settings: &str, check: &str, files: &[(&str, &str)]) -> Yardstick {
     let goals = goals(&format!(
-        "goals:\n  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+        "evolve: {settings}\ngoals:\n  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
     ));
     let is_file = |path: &str| files.iter().any(|(file, _)| *file == path);
     let folder = |path: &str| path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
@@ -419,6 +424,48 @@ fn what_would_be_taken_before_a_frozen_script_is_refused_and_what_would_be_run_b
         let is_refused = found.iter().any(|one| yardstick.is_refused(one));
         assert_eq!(is_refused, taken == Some("chk.py"), "{path}");
         assert_eq!(yardstick.is_leaned_on(path, &|_| false), is_named, "{path}");
+    }
+}
+
+#[test]
+fn what_an_interpreter_would_load_before_a_module_is_refused_where_that_is_frozen_else_named() {
+    let files = [
+        ("t/run.py", "import m, n"),
+        ("t/m.py", ""),
+        ("t/n.py", ""),
+        ("t/n.so", ""),
+        ("t/run.pl", "use lib 't'; require './t/M.pm';"),
+        ("t/M.pm", ""),
+        ("t/run.js", "require('./m'); require('./d.js')"),
+        ("t/m.js", ""),
+        ("t/d.js", ""),
+    ];
+    let arch = std::env::consts::ARCH;
+    let tagged = format!("t/m.cpython-311-{arch}-linux-gnu.so");
+    for protected in [false, true] {
+        let settings = match protected {
+            true => "{protect: [t/*.py, t/*.pm, t/*.js]}",
+            false => "{}",
+        };
+        let check = "python3 t/run.py && perl t/run.pl && node t/run.js";
+        let yardstick = of_files_with(settings, check, &files);
+        for (path, of) in [
+            ("t/m.so", Some("t/m.py")),
+            ("t/m.abi3.so", Some("t/m.py")),
+            (&tagged, Some("t/m.py")),
+            ("t/m.cpython-311.pyc", None),
+            ("t/M.pmc", Some("t/M.pm")),
+            ("t/m", Some("t/m.js")),
+            ("t/d", None),
+            // It was there.
+            ("t/n.so", None),
+        ] {
+            let taken = yardstick.taken_instead(&|it| it == path);
+            let found: Vec<&str> = taken.iter().map(|one| one.of.as_str()).collect();
+            assert_eq!(found, Vec::from_iter(of), "{path}");
+            let is_refused = taken.iter().any(|one| yardstick.is_refused(one));
+            assert_eq!(is_refused, protected && of.is_some(), "{path}");
+        }
     }
 }
 
