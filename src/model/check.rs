@@ -22,6 +22,7 @@ mod programs;
 mod root;
 mod settings;
 mod shell;
+mod spawned;
 mod steering;
 mod tasks;
 mod touching;

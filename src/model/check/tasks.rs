@@ -7,6 +7,7 @@ use super::commands;
 use super::is_shells;
 use super::path::join;
 use super::places::Places;
+use super::spawned::spawned;
 use crate::model::recipes::{self, Rules, unfolded};
 
 /// A file that is used, and how.
@@ -142,7 +143,7 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
             return vec![at(text.to_owned(), Some(used.file.clone()))];
         }
         Kind::Other if used.tasks == [PIPED] => listed(text),
-        Kind::Other => Vec::new(),
+        Kind::Other => spawned(&used.file, text),
     };
     texts.into_iter().map(|text| at(text, None)).collect()
 }

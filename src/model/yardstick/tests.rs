@@ -619,11 +619,17 @@ fn what_a_script_imports_or_is_steered_by_is_leaned_on_though_it_is_not_there_ye
         ("t/a.py", "import helper\n"),
         ("run.sh", "npm test\n"),
         ("package.json", "{}"),
+        (
+            "t/c.py",
+            "subprocess.run(['sh', 't/called.sh'], check=True)\n",
+        ),
+        ("t/called.sh", ""),
     ];
-    let yardstick = of_files("python3 t/a.py && sh run.sh", &files);
+    let yardstick = of_files("python3 t/a.py && sh run.sh && python3 t/c.py", &files);
     let named = |path: &str| yardstick.is_leaned_on(path, &|_| false);
     assert!(named("t/helper.py"), "imported");
     assert!(named(".npmrc"), "steering");
+    assert!(named("t/called.sh"), "run by a call");
     assert!(!named("t/other.py") && !named("t/a.py"));
 }
 
