@@ -371,6 +371,12 @@ fn what_variables_tell_programs_to_load_is_run() {
         ("BASH_ENV=tools/a.sh bash -c true", "tools/a.sh"),
         ("ENV=./check.sh sh -i -c true", "check.sh"),
         ("LD_PRELOAD=$PWD/tools/a.sh grep x y", "tools/a.sh"),
+        ("CC=tools/a.sh cmake .", "tools/a.sh"),
+        ("CC='tools/a.sh gcc' cmake .", "tools/a.sh"),
+        ("make -s -f build.mk CC=tools/a.sh", "tools/a.sh build.mk"),
+        ("MAKEFILES='build.mk' make -f- x", "build.mk"),
+        ("RUSTC_WRAPPER=./check.sh cargo test", "check.sh"),
+        ("CC=gcc cmake . && X=tools/a.sh true", ""),
         ("NODE_OPTIONS=--max-old-space-size=4096 node x.js", "x.js"),
     ]);
     assert_eq!(commands("NODE_OPTIONS='-r ./hook.js' a"), ["a"]);

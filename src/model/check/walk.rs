@@ -363,6 +363,11 @@ impl Walk {
                 (None, _) => call(self, words),
             },
             _ => {
+                if matches!(name.as_str(), "make" | "gmake") {
+                    for word in &words[1..] {
+                        self.preload(word);
+                    }
+                }
                 let target = sent_to(&words);
                 let is_below = |dir: &String| !dir.starts_with('/');
                 let dir = target.map(|to| self.place_of(to).filter(is_below));

@@ -7,6 +7,40 @@ use super::super::shell::{self, Item, is_assignment};
 use super::Walk;
 use super::words::is_literal;
 
+/// Variables by which tools are told what program to run: make's implicit ones (GNU make manual, 10.3), cargo's, and Git's.
+const PROGRAMS: &[&str] = &[
+    "AR",
+    "AS",
+    "CC",
+    "CPP",
+    "CXX",
+    "FC",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_SSH",
+    "LD",
+    "LEX",
+    "MAKE",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC_WRAPPER",
+    "RUSTDOC",
+    "RUSTFMT",
+    "SHELL",
+    "YACC",
+];
+
+/// Says whether a variable tells a tool what program to run.
+fn names_program(name: &str) -> bool {
+    let is_cargos = |rest: &str| rest.ends_with("_LINKER") || rest.ends_with("_RUNNER");
+    PROGRAMS.contains(&name)
+        || name.strip_prefix("CARGO_TARGET_").is_some_and(is_cargos)
+        || name.starts_with("CMAKE_") && name.ends_with("_LAUNCHER")
+}
+
+fn words_of(value: &str) -> Vec<String> {
+    value.split_whitespace().map(str::to_owned).collect()
+}
+
 /// How many arguments of `parallel` are followed.
 const MOST_ARGUMENTS: usize = 64;
 
@@ -114,11 +148,19 @@ impl Walk {
         let mut words: Vec<String> = match name {
             "BASH_ENV" | "ENV" => vec![".".to_owned(), value.to_owned()],
             "LD_PRELOAD" => vec![value.to_owned()],
-            "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" => {
-                value.split_whitespace().map(str::to_owned).collect()
+            "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" => words_of(value),
+            "MAKEFILES" => {
+                for file in value.split_whitespace() {
+                    self.imply(vec!["make".to_owned(), "-f".to_owned(), file.to_owned()]);
+                }
+                return;
             }
+            name if names_program(name) => words_of(value),
             _ => return,
         };
+        if words.is_empty() {
+            return;
+        }
         match name {
             "NODE_OPTIONS" => words.insert(0, "node".to_owned()),
             "PERL5OPT" => words.insert(0, "perl".to_owned()),
