@@ -331,6 +331,12 @@ fn where_it_cannot_be_told_whether_there_is_a_kill_file_the_way_out_is_the_one_t
     assert!(run.stdout.contains(way_out), "{}", run.stdout);
     let run = repo.evolve(&["doctor"]).expect(10);
     assert!(run.stdout.contains(way_out), "{}", run.stdout);
+    let run = repo.evolve(&["status"]).expect(0);
+    assert!(run.stdout.contains(way_out), "{}", run.stdout);
+    let run = repo.evolve(&["report", "--md"]).expect(0);
+    assert!(run.stdout.contains(way_out), "{}", run.stdout);
+    let run = repo.evolve(&["stop", "--off"]).expect(0);
+    assert!(run.stdout.contains(way_out), "{}", run.stdout);
     let run = repo.evolve(&["stop", "--off", "--kill"]).expect(1);
     assert!(run.stderr.contains(way_out), "{}", run.stderr);
     assert_eq!(repo.calls(), 0);

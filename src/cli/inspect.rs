@@ -95,10 +95,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         unrecorded: unrecorded::read(&repo.private, records.last()).filter(|_| session.is_none()),
         session: session.map(|holder| running(holder, waiting)),
         search: searching(&repo),
-        kill: stop::kill_files()?
-            .into_iter()
-            .find(|path| stop::stop_file(path).is_some())
-            .map(|path| path.display().to_string()),
+        kill: stop::kill_file()?,
         stop: stop::stop_file(&repo.root.join(names::STOP)),
         cycles: records.len(),
         newest: ledger

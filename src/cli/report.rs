@@ -107,15 +107,12 @@ fn newest(repo: &Repo, ledger: &Ledger, history: &History) -> Vec<Seen> {
 fn state(repo: &Repo) -> Result<State> {
     let session = lock::holder(&repo.private.join("lock"));
     let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
-    let kill = stop::kill_files()?
-        .into_iter()
-        .find(|path| stop::stop_file(path).is_some());
     Ok(State {
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
         running_since: session.map(|holder| holder.since),
-        kill: kill.map(|path| path.display().to_string()),
+        kill: stop::kill_file()?,
         stop: stop::stop_file(&repo.root.join(names::STOP)),
     })
 }

@@ -102,14 +102,11 @@ fn take_away(global: &Global, path: &Path) -> Result<()> {
 
 /// Says that a KILL file keeps everything from running, also where a STOP file does no more.
 fn tell_of_kill(global: &Global) -> Result<()> {
-    let files = stop::kill_files()?;
-    for path in files
-        .iter()
-        .filter(|path| std::fs::symlink_metadata(path).is_ok())
-    {
+    if let Some(kill) = stop::kill_file()? {
         global.tell(&format!(
-            "a KILL file still keeps every loop and search of this user from running: {}; `evolve stop --off --kill` takes it away\n",
-            path.display()
+            "a KILL file still keeps every loop and search of this user from running: {}; {}\n",
+            kill.path,
+            kill.way_past()
         ));
     }
     Ok(())

@@ -11,7 +11,9 @@ use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
 use crate::model::mask;
-use crate::model::record::{CycleResult, History, Record, Turn, UNDO, UNDO_CYCLE, undo_message};
+use crate::model::record::{
+    CycleResult, History, Record, Turn, UNDO, UNDO_CYCLE, only_change, undo_message,
+};
 use crate::model::text::{clean_line, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
@@ -47,7 +49,7 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
     let record = match same.as_slice() {
         [] => return Err(no_such_cycle(&history, Some(cycle))),
         [one] => one,
-        several => meant(several)
+        several => only_change(several)
             .filter(|_| several.len() == known)
             .ok_or_else(|| which_of(repo, &ledger, several))?,
     };
@@ -78,13 +80,6 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
         agent: agent.called(UNDO),
         commit,
     })
-}
-
-/// Returns the one of several cycles with the same number that left a change; none where that is not one alone.
-fn meant<'a>(same: &[&'a Record]) -> Option<&'a Record> {
-    let mut left = same.iter().filter(|record| record.left_a_change());
-    let first = left.next().copied();
-    first.filter(|_| left.next().is_none())
 }
 
 /// The error of asking for a number that several cycles have: names each of them, with the commits of its change.

@@ -24,6 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::error::{Error, Kind, Result};
+use crate::model::ledger::KillFile;
 
 use news::{Happened, News};
 pub use switch::{KillSwitch, kill_files, prepare};
@@ -519,6 +520,16 @@ fn try_to(acknowledge: Acknowledge, halt: Halt) {
     if acknowledging.is_ok() {
         let _ = is_done.recv_timeout(ACKNOWLEDGE);
     }
+}
+
+/// Returns the KILL file that is there, or of which that cannot be told.
+pub fn kill_file() -> Result<Option<KillFile>> {
+    let files = kill_files()?;
+    let found = files.iter().find_map(|path| switch::look_for(path));
+    Ok(found.map(|(path, words)| KillFile {
+        path: path.display().to_string(),
+        words,
+    }))
 }
 
 /// Returns what a stop file says, if it is there.

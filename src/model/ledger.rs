@@ -1,5 +1,7 @@
 //! The names of everything that `evolve` keeps in a repository, and which paths are whose. Pure.
 
+use serde::{Serialize, Serializer};
+
 /// The folder of `evolve`'s own files; every path below it is a ledger path.
 pub const FOLDER: &str = ".agents/evolve";
 /// The queue of harvested work; a ledger path too.
@@ -48,6 +50,28 @@ pub const SNAPSHOTS_KEPT: u64 = 100;
 
 /// How the words of a stop file begin of which it cannot be told whether it is there.
 pub const UNDECIDABLE: &str = "cannot be looked at";
+
+/// A KILL file that is there, or of which that cannot be told. In JSON it is its path.
+#[derive(Clone, Debug)]
+pub struct KillFile {
+    /// Where it is, or what keeps it from being looked for.
+    pub path: String,
+    /// What it says, or why that cannot be told.
+    pub words: String,
+}
+
+impl KillFile {
+    /// Says how it is got out of the way.
+    pub fn way_past(&self) -> &'static str {
+        way_past_kill(&self.words)
+    }
+}
+
+impl Serialize for KillFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.path)
+    }
+}
 
 /// Says how a KILL file with these words is got out of the way.
 pub fn way_past_kill(words: &str) -> &'static str {

@@ -16,7 +16,9 @@ use crate::model::text;
 pub use history::{History, read_record};
 pub use passing::BY_OTHERS;
 pub use recorded::{Recorded, Tally};
-pub use taken_back::{REFUSED, TakenBack, Turn, UNDO_CYCLE, commits_taken_back, undo_message};
+pub use taken_back::{
+    REFUSED, TakenBack, Turn, UNDO_CYCLE, commits_taken_back, only_change, undo_message,
+};
 
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

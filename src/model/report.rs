@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::model::counted::Counted;
 use crate::model::goals::Goals;
+use crate::model::ledger::KillFile;
 use crate::model::record::{CycleResult, Record, TakenBack, Tally};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::Retry;
@@ -94,7 +95,7 @@ pub struct State {
     /// When the session at work started.
     pub running_since: Option<String>,
     /// The KILL file that is there.
-    pub kill: Option<String>,
+    pub kill: Option<KillFile>,
     /// What the STOP file says.
     pub stop: Option<String>,
     /// The cycle that a dead session left unsettled.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::model::ledger::KillFile;
 use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
 use crate::model::select::Stuck;
@@ -41,7 +42,7 @@ pub struct Status {
     /// The sandboxes that could be used on this machine.
     pub sandboxes: Vec<Available>,
     /// The KILL file that is there.
-    pub kill: Option<String>,
+    pub kill: Option<KillFile>,
     /// What the STOP file says, if it is there.
     pub stop: Option<String>,
     /// The cycle that a dead session left unsettled.

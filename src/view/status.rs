@@ -157,9 +157,8 @@ fn last(one: &Unrecorded) -> String {
 /// Says what keeps a session from beginning, or makes it begin with something else.
 fn in_the_way(status: &Status) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
-    if let Some(path) = &status.kill {
-        let path = clean_line(path);
-        let words = format!("{path} — `evolve stop --off --kill` takes it away");
+    if let Some(kill) = &status.kill {
+        let words = format!("{} — {}", clean_line(&kill.path), kill.way_past());
         rows.push(("KILL", paint(BAD, &words)));
     }
     if let Some(words) = &status.stop {

@@ -141,6 +141,17 @@ impl Record {
     }
 }
 
+/// Returns the only one of several records; none where there are more, or none.
+fn only_one<'r>(records: impl IntoIterator<Item = &'r Record>) -> Option<&'r Record> {
+    let mut records = records.into_iter();
+    records.next().filter(|_| records.next().is_none())
+}
+
+/// Returns the one of several cycles with the same number that left a change; none where that is not one alone.
+pub fn only_change<'r>(same: &[&'r Record]) -> Option<&'r Record> {
+    only_one(same.iter().copied().filter(|it| it.left_a_change()))
+}
+
 impl TakenBack {
     /// Reads the records of all cycles, oldest first. What took something back may have been taken back itself.
     pub fn of(records: &[Record]) -> TakenBack {
@@ -199,14 +210,14 @@ impl TakenBack {
         }
         let of_number = earlier.iter().filter(|record| record.cycle == cycle);
         let left: Vec<&Record> = of_number.filter(|it| it.left_a_change()).collect();
-        let meant = match left.as_slice() {
-            [] => None,
-            [one] => Some(*one),
-            several => {
+        let meant = match left.len() {
+            0 | 1 => only_one(left),
+            _ => {
                 let commits = commits();
-                let mut those = several.iter().filter(|it| commits.contains(&it.commit_sha));
-                let first = those.next().copied();
-                first.filter(|_| those.next().is_none())
+                only_one(
+                    left.into_iter()
+                        .filter(|it| commits.contains(&it.commit_sha)),
+                )
             }
         };
         meant.map(|record| self.which(record))

@@ -75,12 +75,11 @@ pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
 fn in_the_way(material: &Material<'_>) -> Vec<Need> {
     let state = &material.state;
     let mut needs = Vec::new();
-    if let Some(path) = &state.kill {
-        let way_on = "`evolve stop --off --kill` takes the file away";
+    if let Some(kill) = &state.kill {
         needs.push(Need::new(
             "A KILL file keeps every session from running",
-            path,
-            way_on,
+            &kill.path,
+            kill.way_past(),
         ));
     }
     if let Some(words) = &state.stop {
