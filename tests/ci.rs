@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::TestRepo;
+use crate::harness::{Run, TestRepo};
 
 const GOALS: &str = "  - {id: docs, description: d, check: 'true', weight: 5}\n  - {id: lint, description: d, check: 'echo a::b; false', weight: 3}\n";
 
@@ -397,6 +397,31 @@ fn on_github_the_goals_file_is_named_from_the_workspace_if_it_lies_there() {
         let named = format!("::error file={place},line=");
         assert!(said.contains(&named), "{words:?} {place}: {said}");
     }
+}
+
+#[test]
+fn on_github_what_keeps_a_run_from_starting_is_annotated_once() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let github = [("GITHUB_ACTIONS", "true")];
+    let annotations = |run: &Run| -> Vec<String> {
+        let lines = run.stdout.lines().chain(run.stderr.lines());
+        let found = lines.filter(|line| line.starts_with("::error"));
+        found.map(str::to_owned).collect()
+    };
+    let run = repo.evolve_with(&github, &["--agent=no-such-agent"]);
+    let said = annotations(&run.expect(4));
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("::error title=evolve::"), "{said:?}");
+    assert!(said[0].contains("no-such-agent"), "{said:?}");
+    repo.write("keep", "100%\n");
+    repo.git(&["add", "keep"]);
+    let run = repo.evolve_with(&github, &["--agent=true"]);
+    let said = annotations(&run.expect(3));
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("keep"), "{said:?}");
+    // A goal that fails has its own.
+    let run = repo.evolve_with(&github, &["measure", "--gate"]);
+    assert_eq!(annotations(&run.expect(10)).len(), 1);
 }
 
 #[test]

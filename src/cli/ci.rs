@@ -10,7 +10,7 @@ use crate::cli::options::Global;
 use crate::cli::print::{print, print_error, print_to_runner};
 use crate::effects::files;
 use crate::effects::repo::Repo;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::goals::Goals;
 use crate::model::snapshot::Snapshot;
 use crate::model::text;
@@ -18,20 +18,26 @@ use crate::session::GoalsFile;
 use crate::view::github;
 use crate::view::junit::{self, Why};
 
-/// Has GitHub show what is wrong with the goals file at its lines. The runner reads stderr, too, and nobody else reads a document there.
+/// Has GitHub show what is wrong: with the goals file at its lines, else what the error says. The runner reads stderr, too, and nobody
+/// else reads a document there.
 pub fn annotate(global: &Global, error: &Error) {
     let audience = Audience::of(None, Path::new(""));
-    if !audience.is_github || error.spots.is_empty() {
+    // Goals that fail have annotations of their own, and whoever ends a run knows that it ended.
+    let is_told = matches!(error.kind, Kind::Failing | Kind::Killed | Kind::Signal(_));
+    if !audience.is_github || is_told {
         return;
     }
     let file = current_dir()
         .and_then(|here| Repo::discover(&here))
         .and_then(|repo| goals_file(global, &repo));
-    if let Ok(file) = file {
-        let spots = error.spots.iter().filter(|spot| spot.file == file.shown);
-        let lines = github::spots(spots, &audience.place_of(&file));
-        lines.iter().for_each(|line| print_error(line));
-    }
+    let lines = match file {
+        Ok(file) if !error.spots.is_empty() => {
+            let spots = error.spots.iter().filter(|spot| spot.file == file.shown);
+            github::spots(spots, &audience.place_of(&file))
+        }
+        Ok(_) | Err(_) => vec![github::error(error)],
+    };
+    lines.iter().for_each(|line| print_error(line));
 }
 
 /// Who is told.

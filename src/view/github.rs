@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use crate::error::Spot;
+use crate::error::{Error, Spot};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
@@ -103,6 +103,13 @@ pub fn spots<'a>(spots: impl Iterator<Item = &'a Spot>, file: &str) -> Vec<Strin
     };
     let shown = spots.iter().take(MOST);
     shown.enumerate().map(annotation).collect()
+}
+
+/// Returns the annotation of an error that has no place in a file.
+pub fn error(error: &Error) -> String {
+    let lines = [vec![error.message.clone()], error.hints.clone()].concat();
+    let message = mask::secrets(&clean(&lines.join("\n")));
+    format!("::error title=evolve::{}", value(message.trim()))
 }
 
 /// Returns the summary of a job, in Markdown: the score, and each goal with what it came to.
