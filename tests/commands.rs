@@ -343,8 +343,13 @@ fn every_json_document_is_alone_on_stdout_and_what_its_schema_describes() {
 fn the_printed_schemas_are_those_that_the_program_checks_against() {
     let repo = TestRepo::empty();
     let names = repo.evolve(&["schema"]).expect(0).stdout;
-    assert!(names.lines().any(|name| name == "goals"), "{names}");
-    for name in names.lines() {
+    assert!(
+        names.contains("\nsnapshot       All measurements of one tree"),
+        "{names}"
+    );
+    for line in names.lines() {
+        let (name, about) = line.split_once("  ").unwrap();
+        assert!(about.trim().len() > 10, "{line}");
         let printed = repo.evolve(&["schema", name]).expect(0).stdout;
         assert_eq!(Some(printed.as_str()), schema::text(name));
         assert!(
@@ -357,6 +362,8 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     hint: did you mean snapshot?
     hint: there are audit, call, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, search, search-board, search-show, search-status, session, show, snapshot, status, validation, work
     ");
+    let error = repo.error(2, &["schema", "measure"]);
+    assert!(error.contains("hint: did you mean snapshot?"), "{error}");
 }
 
 #[test]

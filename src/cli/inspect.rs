@@ -245,20 +245,24 @@ fn item_document(item: &WorkItem) -> Option<Value> {
     schema::check("work", &value).is_ok().then_some(value)
 }
 
-/// Prints a schema, or the names of all.
+/// Prints a schema, or the names of all with what each describes.
 pub fn schema(name: Option<&str>) -> Result<u8> {
     match name {
-        None => print(
-            &schema::names()
-                .map(|name| format!("{name}\n"))
-                .collect::<String>(),
-        ),
+        None => {
+            let width = schema::names().map(str::len).max().unwrap_or(0);
+            let about = |name| schema::about(name).trim_end_matches('.').to_owned();
+            let line = |name| format!("{name:width$}  {}\n", about(name));
+            print(&schema::names().map(line).collect::<String>());
+        }
         Some(name) => match schema::text(name) {
             Some(text) => print(text),
             None => {
                 let names: Vec<_> = schema::names().collect();
                 let error = Error::usage(format!("there is no schema {name}"));
-                let error = match nearest(name, &names) {
+                let printed = format!("`evolve {name} ");
+                let mut by_command = names.iter().copied();
+                let by_command = by_command.find(|it| schema::about(it).contains(&printed));
+                let error = match by_command.or_else(|| nearest(name, &names)) {
                     Some(near) => error.hint(format!("did you mean {near}?")),
                     None => error,
                 };

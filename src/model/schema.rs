@@ -62,6 +62,13 @@ pub fn text(name: &str) -> Option<&'static str> {
     index(name).map(|index| SCHEMAS[index].1)
 }
 
+/// Returns what the schema called `name` says that it describes; nothing where there is none.
+pub fn about(name: &str) -> String {
+    let schema = text(name).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let about = schema.and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
+    about.unwrap_or_default()
+}
+
 /// Holds `value` against the schema called `name`; the error lists everything that is wrong, each with its place.
 pub fn check(name: &str, value: &Value) -> Result<(), String> {
     let index = index(name).ok_or_else(|| {
