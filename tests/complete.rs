@@ -45,6 +45,10 @@ fn goals_cycles_agents_schemas_and_topics_are_known() {
     assert_eq!(proposed(&repo, &["schema", "sn"]), ["snapshot"]);
     assert_eq!(proposed(&repo, &["help", "exit"]), ["exit-codes"]);
     assert!(proposed(&repo, &["do"]).contains(&"doctor".to_owned()));
+    fs::create_dir(repo.path("below")).unwrap();
+    assert_eq!(proposed(&repo, &["-C", "b"]), ["below/"]);
+    let folders = proposed(&repo, &["-C", ""]);
+    assert!(!folders.contains(&"GOALS.yaml".to_owned()), "{folders:?}");
     let modes = ["auto", "bwrap", "landlock", "none"];
     assert_eq!(proposed(&repo, &["--sandbox", ""]), modes);
     for (option, words) in [

@@ -149,7 +149,7 @@ pub(super) enum Command {
         #[arg(value_enum, default_value_t, hide_default_value = true)]
         what: Demonstration,
         /// Where to make the repository [default: a new temporary folder]
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         keep_in: Option<PathBuf>,
         #[command(flatten)]
         progress: ProgressOption,
@@ -170,7 +170,7 @@ pub(super) enum Command {
     /// Print the manual page, or write one for each command
     Man {
         /// The folder to write to, made if need be
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
 }

@@ -21,7 +21,7 @@ pub(super) struct Global {
     #[command(flatten)]
     pub(super) file: GoalsOption,
     /// Run as if started in DIR
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, value_hint = clap::ValueHint::DirPath)]
     pub(super) dir: Option<PathBuf>,
     /// Errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
