@@ -50,7 +50,8 @@ fn left(repo: &TestRepo, what: &str, run: Run) -> String {
     assert!(record["reverted_to"].is_null(), "{what}: {record:#}");
     let reason = record["reason"].as_str().unwrap().to_owned();
     assert!(
-        reason.starts_with("somebody else committed"),
+        reason.starts_with("somebody else committed")
+            || reason.starts_with("somebody else moved HEAD"),
         "{what}: {reason}"
     );
     for words in [reason.as_str(), "nothing was judged or undone", "git log"] {
@@ -163,6 +164,23 @@ fn commits_beside_an_agent_that_commits_are_told_apart() {
         assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine, "{what}");
         goes_on(&repo, what);
     }
+}
+
+#[test]
+fn a_commit_of_the_agents_that_a_person_takes_back_is_no_attempt_of_the_agents() {
+    let repo = repository();
+    let start = repo.git(&["rev-parse", "HEAD"]);
+    let script = "touch a; git add a; git commit -qm agent; git rev-parse HEAD >\"$OUT/agents\"";
+    let run = repo.cycle(&format!("{ME}{script}; me git reset -q --hard HEAD~1"));
+    let reason = left(&repo, "reset", run);
+    let words = format!(
+        "somebody else moved HEAD: {} reset: moving to HEAD~1",
+        &start[..10]
+    );
+    assert_eq!(reason, words);
+    let agents = repo.said("agents").trim().to_owned();
+    assert_eq!(repo.git(&["cat-file", "-t", &agents]), "commit");
+    goes_on(&repo, "reset");
 }
 
 #[test]

@@ -5,8 +5,10 @@ use crate::model::select::Task;
 use crate::model::snapshot::{self, Snapshot};
 use crate::model::text;
 
-/// The start of the reason of a cycle in which the commits are not only the agent's, or not for certain.
-pub const BY_OTHERS: &str = "somebody else committed";
+/// The start of the reason of a cycle in which not only the agent moved the branch, or not for certain.
+pub const BY_OTHERS: &str = "somebody else ";
+/// How git's words on a movement begin that brings no commit.
+const NO_COMMIT: [&str; 3] = ["checkout: ", "reset: ", "Branch: renamed "];
 /// How many movements by others a reason names.
 const SHOWN: usize = 10;
 
@@ -55,8 +57,16 @@ impl Change {
             Suspect::Agent => ", or the agent without its mark",
             Suspect::Check => ", or a check did",
         };
+        let is_no_commit = |words: &String| {
+            let (_, movement) = words.split_once(' ').unwrap_or_default();
+            NO_COMMIT.iter().any(|begin| movement.starts_with(begin))
+        };
+        let did = match self.by_others.iter().all(is_no_commit) {
+            true => "moved HEAD",
+            false => "committed",
+        };
         let what = text::some_of(&self.by_others, SHOWN);
-        format!("{BY_OTHERS}{or_who}: {what}")
+        format!("{BY_OTHERS}{did}{or_who}: {what}")
     }
 
     /// Says whether the change is undone whatever the goals say, so that nothing needs to be measured.
@@ -434,6 +444,17 @@ mod tests {
                     Leave,
                     Interrupted,
                     "somebody else committed, or the agent without its mark: abc commit: x",
+                ),
+            ),
+            (
+                made(Change {
+                    by_others: words("abc checkout: moving from main to x"),
+                    ..Change::default()
+                }),
+                (
+                    Leave,
+                    Interrupted,
+                    "somebody else moved HEAD: abc checkout: moving from main to x",
                 ),
             ),
             (

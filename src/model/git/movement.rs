@@ -127,13 +127,12 @@ fn goes_on(movement: &Movement, marked: &HashSet<&str>) -> bool {
 }
 
 /// Says whether a movement without a mark brings something that is not the agent's. Some commands of git heed no mark, such as
-/// renaming a branch. Going to another branch is a person's choice, whatever that branch is on.
+/// renaming a branch. Going to another branch is a person's choice, whatever that branch is on, and so is a reset, which heeds marks.
 fn brings(movement: &Movement, own: &HashSet<&str>) -> bool {
     let is_switch = movement.message.starts_with("checkout: ");
-    let is_new = movement.old != movement.new
-        && !is_nothing(&movement.new)
-        && !own.contains(movement.new.as_str());
-    is_switch || is_new
+    let is_elsewhere = movement.old != movement.new && !is_nothing(&movement.new);
+    let is_reset = movement.message.starts_with("reset: ");
+    is_switch || is_elsewhere && (is_reset || !own.contains(movement.new.as_str()))
 }
 
 fn is_nothing(commit: &str) -> bool {
@@ -205,6 +204,12 @@ mod tests {
                 &["a b reset: moving to HEAD~1"],
                 "b",
                 &["b reset: moving to HEAD~1"],
+            ),
+            // The agent's commit is taken back.
+            (
+                &["a b own: x", "b a reset: moving to HEAD~1"],
+                "a",
+                &["a reset: moving to HEAD~1"],
             ),
             (
                 &["a a checkout: moving from main to topic"],
