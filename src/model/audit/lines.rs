@@ -152,21 +152,26 @@ impl Lines {
         let now: HashSet<&str> = now.iter().map(String::as_str).collect();
         let mut told = HashSet::new();
         let mut explained = HashSet::new();
-        let (mut put_right, mut dropping) = (Vec::new(), Vec::new());
+        let (mut passing, mut righting, mut dropping) = (Vec::new(), Vec::new(), Vec::new());
         let mut new_of = HashMap::new();
         for (line, cycle) in strays {
             new_of.entry(*cycle).or_insert(*line);
         }
         for commit in written.iter().rev() {
-            let mut is_put_right = commit.is_reordered && commit.is_of_agent;
+            let mut is_passing = commit.is_reordered && commit.is_of_agent;
+            let mut is_righting = false;
             for line in &commit.lost {
                 let Ok(record) = read_record(line) else {
                     continue;
                 };
                 let mut recorders = recorders(adders, written, line, record.cycle);
                 let was_recorded = recorders.next().is_some() || unseen.contains(line);
-                if now.contains(line.as_str()) || !was_recorded {
-                    is_put_right = true;
+                if !was_recorded {
+                    is_righting = true;
+                    continue;
+                }
+                if now.contains(line.as_str()) {
+                    is_passing = true;
                     continue;
                 }
                 if !told.insert(line) {
@@ -188,8 +193,10 @@ impl Lines {
             if commit.is_reordered && !commit.is_of_agent {
                 let what = "the order of the records was changed".to_owned();
                 self.disagree(None, Some(commit.commit.clone()), what);
-            } else if is_put_right {
-                put_right.push(commit.commit.clone());
+            } else if is_passing {
+                passing.push(commit.commit.clone());
+            } else if is_righting {
+                righting.push(commit.commit.clone());
             }
         }
         dropping.dedup();
@@ -199,10 +206,16 @@ impl Lines {
                 numbered("merge", &dropping)
             ));
         }
-        if !put_right.is_empty() {
+        if !passing.is_empty() {
             self.notes.push(format!(
                 "{} changed the history; that was put right",
-                numbered("commit", &put_right)
+                numbered("commit", &passing)
+            ));
+        }
+        if !righting.is_empty() {
+            self.notes.push(format!(
+                "{} put right what nobody had recorded",
+                numbered("commit", &righting)
             ));
         }
         explained
@@ -430,7 +443,10 @@ mod tests {
         assert_eq!(found.disagreements, []);
         assert_eq!(
             found.notes,
-            ["commits commit2, by-hand changed the history; that was put right"]
+            [
+                "commit by-hand changed the history; that was put right",
+                "commit commit2 put right what nobody had recorded",
+            ]
         );
         let harmless = Written {
             is_of_agent: true,
