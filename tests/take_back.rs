@@ -102,6 +102,38 @@ fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
 }
 
 #[test]
+fn a_change_whose_commits_a_rebase_made_anew_is_taken_back_as_far_as_it_is_here() {
+    let repo = worked_on(&[FIRST, LAST]);
+    let root = repo.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    repo.git(&["switch", "-qc", "upstream", &root]);
+    repo.write("up", "");
+    repo.commit_all("upstream");
+    repo.git(&["switch", "-q", "main"]);
+    repo.git(&["rebase", "-q", "upstream"]);
+    repo.evolve(&["undo", "1"]).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
+    assert!(
+        repo.answer(&["show", "1"])
+            .contains("taken back by cycle 3")
+    );
+    // Where the lines are others by now, and where they never were.
+    repo.write("text", &LINES.replace("nine", "9"));
+    repo.commit_all("figures");
+    let said = repo.error(3, &["undo", "2"]);
+    assert!(
+        said.contains(
+            "its commits are not on this branch, and what it changed in text is not here as it was"
+        ),
+        "{said}"
+    );
+    repo.write("text", LINES);
+    repo.commit_all("words");
+    let said = repo.error(2, &["undo", "2"]);
+    assert!(said.contains("its change is not on this branch"), "{said}");
+    assert_eq!(repo.status(), [""; 0]);
+}
+
+#[test]
 fn work_that_was_taken_back_can_be_queued_anew_and_is_not_counted_as_done() {
     let repo = worked_on(&[FIRST, LAST]);
     repo.evolve(&["undo", "1"]).expect(0);

@@ -215,9 +215,8 @@ fn commit_without(repo: &Repo, ledger: &Ledger, record: &Record, subject: &str) 
         return Err(nothing(Changed::why_none(repo, ledger, record)?));
     };
     let (_, head) = repo.ready_head()?;
-    if !repo.descends(&head, &changed.to)? {
-        return Err(nothing("its change is not on this branch"));
-    }
+    // A rebase makes the commits anew: what they changed is there all the same.
+    let is_here = repo.descends(&head, &changed.to)?;
     match repo.without(&head, &changed)? {
         Without::Tree(tree) if repo.changes_submodule(&head, &tree)? => Err(Error::unsafe_repo(
             format!("cycle {cycle} moved a submodule, which cannot be taken back alone"),
@@ -229,7 +228,9 @@ fn commit_without(repo: &Repo, ledger: &Ledger, record: &Record, subject: &str) 
             let lines: Vec<String> = taken_back.iter().map(line).collect();
             repo.store_commit(&tree, &head, &undo_message(cycle, subject, &lines))
         }
+        Without::Nothing if !is_here => Err(nothing("its change is not on this branch")),
         Without::Nothing => Err(nothing("it was taken back already")),
+        Without::Changed(paths, _) if !is_here => Err(elsewhere(cycle, &paths)),
         Without::Changed(paths, commits) => {
             let commits = lasting(repo, &ledger.history, commits)?;
             Err(in_the_way(cycle, &paths, &commits))
@@ -269,6 +270,18 @@ fn lasting(repo: &Repo, history: &History, commits: Vec<Commit>) -> Result<Vec<C
     }
     let lasting = commits.into_iter();
     Ok(lasting.filter(|one| !undone.contains(&one.id)).collect())
+}
+
+/// The error of a change whose commits are not on this branch, and which is here in part at most.
+fn elsewhere(cycle: u64, paths: &[String]) -> Error {
+    let paths: Vec<String> = paths.iter().map(|path| clean_line(path)).collect();
+    Error::unsafe_repo(format!(
+        "cycle {cycle} cannot be taken back: its commits are not on this branch, and what it changed in {} is not here as it was",
+        some_of(&paths, NAMED)
+    ))
+    .hint(format!(
+        "go to the branch that has them, or do it by hand: `evolve show {cycle}` has the diff; nothing was changed"
+    ))
 }
 
 fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
