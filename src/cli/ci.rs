@@ -30,13 +30,16 @@ pub fn annotate(global: &Global, error: &Error) {
     let file = current_dir()
         .and_then(|here| Repo::discover(&here))
         .and_then(|repo| goals_file(global, &repo));
-    let lines = match file {
-        Ok(file) if !error.spots.is_empty() => {
+    let mut lines = match file {
+        Ok(file) => {
             let spots = error.spots.iter().filter(|spot| spot.file == file.shown);
             github::spots(spots, &audience.place_of(&file))
         }
-        Ok(_) | Err(_) => vec![github::error(error)],
+        Err(_) => Vec::new(),
     };
+    if lines.is_empty() {
+        lines.push(github::error(error));
+    }
     lines.iter().for_each(|line| print_error(line));
 }
 

@@ -336,15 +336,14 @@ pub fn loaded_before(path: &str, is_asked_for: &dyn Fn(&str) -> bool) -> Vec<Str
     };
     match ending {
         "py" => {
-            let arch = std::env::consts::ARCH;
-            let tags = RELEASES.flat_map(|release| {
-                let tag = match release {
-                    ..8 => format!("cpython-3{release}m"),
-                    _ => format!("cpython-3{release}"),
-                };
-                [format!("{tag}-{arch}-linux-gnu"), format!("{tag}-darwin")]
+            let machine = match std::env::consts::OS {
+                "macos" => "darwin".to_owned(),
+                _ => format!("{}-linux-gnu", std::env::consts::ARCH),
+            };
+            let tagged = RELEASES.map(|release| {
+                let abi = if release < 8 { "m" } else { "" };
+                format!("{stem}.cpython-3{release}{abi}-{machine}.so")
             });
-            let tagged = tags.map(|tag| format!("{stem}.{tag}.so"));
             let plain = ["abi3.so", "so"].map(|ending| format!("{stem}.{ending}"));
             tagged.chain(plain).collect()
         }
