@@ -161,7 +161,7 @@ fn folded(lines: &[String]) -> Vec<String> {
 
 fn made_with(found: &Found) -> String {
     let kinds = match found.kinds.is_empty() {
-        true => "no tool that it knows".to_owned(),
+        true => "no build or test tool that it knows".to_owned(),
         false => found.kinds.join(", "),
     };
     format!("found: {}", clean_line(&kinds))
