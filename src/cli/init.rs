@@ -265,7 +265,7 @@ impl Call<'_> {
             return Ok(0);
         }
         self.global
-            .say(&view::measuring(found.is_compiled, width::of_terminal()));
+            .say(&view::measuring(found.is_compiled && !found.is_bare(), width::of_terminal()));
         let global = Global {
             file: GoalsOption {
                 goals: self.global.file.goals.clone(),

@@ -242,6 +242,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
     found.proposals.extend(markdown(look, packages));
     found.proposals.extend(shell(look));
     found.proposals.extend(docker(look));
+    found.proposals.extend(c_format(look));
     hooks(look, tasks, found);
 }
 
@@ -346,11 +347,6 @@ fn shell(look: &dyn Look) -> Option<Proposal> {
     let is_script = |path: &&String| {
         !NO_SCRIPTS.contains(&split(path).1) && is_shell(path, &|| look.is_executable(path), &first)
     };
-    let is_of_others = |path: &str| {
-        path.split('/')
-            .find(|part| NOT_OWN.contains(part))
-            .map(str::to_owned)
-    };
     let all: Vec<&String> = look
         .files()
         .iter()
@@ -402,6 +398,55 @@ fn shell(look: &dyn Look) -> Option<Proposal> {
 
 fn text_of(count: usize) -> String {
     text::count(count, "shell script")
+}
+
+/// Returns the folder of the path in which things of others lie, if there is one.
+fn is_of_others(path: &str) -> Option<String> {
+    let mut parts = path.split('/');
+    parts.find(|part| NOT_OWN.contains(part)).map(str::to_owned)
+}
+
+/// The ends of the names of files in C and C++.
+const C_ENDINGS: [&str; 7] = ["c", "cc", "cpp", "cxx", "h", "hh", "hpp"];
+
+/// Proposes clang-format where it is configured, for the project's own files.
+fn c_format(look: &dyn Look) -> Option<Proposal> {
+    let config = first_of(look, "", &[".clang-format", "_clang-format"])?;
+    let ending = |path: &str| {
+        let (_, ending) = split(path).1.rsplit_once('.')?;
+        C_ENDINGS.into_iter().find(|it| *it == ending)
+    };
+    let files = look.files().iter();
+    let files = files.filter_map(|path| Some((ending(path)?, is_of_others(path))));
+    let (others, own): (Vec<_>, Vec<_>) = files.partition(|(_, others)| others.is_some());
+    let endings: BTreeSet<&str> = own.into_iter().map(|(ending, _)| ending).collect();
+    if endings.is_empty() {
+        return None;
+    }
+    let folders: BTreeSet<String> = others
+        .into_iter()
+        .filter_map(|(_, others)| others)
+        .collect();
+    let paths = endings.iter().map(|ending| format!("'*.{ending}'")).chain(
+        folders
+            .iter()
+            .map(|it| format!("':(exclude,glob)**/{it}/**'")),
+    );
+    let check = format!(
+        "git ls-files -z -- {} | xargs -0 clang-format --dry-run --Werror",
+        paths.collect::<Vec<_>>().join(" ")
+    );
+    Some(
+        Proposal::new(Role::Format, "clang-format-clean", "", check)
+            .says("Every file in C and C++ is formatted by clang-format")
+            .seen_in(config)
+            .same_as(&["clang-format"])
+            .needs(
+                look,
+                "clang-format",
+                "install it with your system's packages",
+            ),
+    )
 }
 
 /// Proposes hadolint where it is configured.

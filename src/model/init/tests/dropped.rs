@@ -256,6 +256,15 @@ fn linters_that_are_set_up_by_a_file_of_theirs_are_goals() {
         ),
         (&[(".rubocop.yml", "")], "7 rubocop-clean: rubocop"),
         (
+            &[
+                (".clang-format", "BasedOnStyle: LLVM"),
+                ("src/a.c", ""),
+                ("src/a.h", ""),
+                ("vendor/b.cpp", ""),
+            ],
+            "3 clang-format-clean: git ls-files -z -- '*.c' '*.h' ':(exclude,glob)**/vendor/**' | xargs -0 clang-format --dry-run --Werror",
+        ),
+        (
             &[(".rubocop.yml", ""), ("Gemfile", "")],
             "7 rubocop-clean: bundle exec rubocop",
         ),
