@@ -33,6 +33,7 @@ fn goals_that_came_or_went_since_they_were_measured_are_counted_and_marked() {
     let left = "1 of 2 goals pass, and the score went from 0 to 55.56 in 1 cycle; no session is at work (the last one ended: ";
     assert!(words.contains(left), "{words}");
     assert!(words.contains("goes on with 1 failing goal."), "{words}");
+    assert!(words.contains("\n1 call of an agent: "), "{words}");
     repo.cycle("touch b").expect(0);
     let goals = repo.read("GOALS.yaml").replace("id: b", "id: renamed");
     repo.write("GOALS.yaml", &goals);
