@@ -264,8 +264,10 @@ impl Call<'_> {
                 .say(&view::next(known(None), width::of_terminal()));
             return Ok(0);
         }
-        self.global
-            .say(&view::measuring(found.is_compiled && !found.is_bare(), width::of_terminal()));
+        self.global.say(&view::measuring(
+            found.is_compiled && !found.is_bare(),
+            width::of_terminal(),
+        ));
         let global = Global {
             file: GoalsOption {
                 goals: self.global.file.goals.clone(),
