@@ -106,13 +106,6 @@ goals:
       |             ^^
     hint: 10 is the most
 
-    error: the goal "twice" has no weight
-      --> GOALS.yaml:10:5
-       |
-    10 |   - id: twice
-       |     ^
-    hint: add a line weight: …
-
     error: check: expected text, not the value true
       --> GOALS.yaml:12:12
        |

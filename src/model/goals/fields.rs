@@ -51,6 +51,8 @@ pub struct Keys {
 /// A mapping whose keys have been checked.
 pub struct Fields<'n> {
     entries: &'n [Entry],
+    /// The keys that it may have.
+    known: &'static [&'static str],
 }
 
 impl<'n> Fields<'n> {
@@ -71,7 +73,16 @@ impl<'n> Fields<'n> {
                 None => found.report_unknown(entry, keys),
             }
         }
-        Some(Fields { entries })
+        Some(Fields {
+            entries,
+            known: keys.known,
+        })
+    }
+
+    /// Says whether an unknown key is told to be `key`, so that nothing more need be said of its absence.
+    fn is_mistyped(&self, key: &str) -> bool {
+        let mut unknown = self.entries.iter().map(|entry| entry.key.as_str());
+        unknown.any(|it| !self.known.contains(&it) && nearest(it, self.known) == Some(key))
     }
 
     /// Returns the value of `key`.
@@ -105,7 +116,7 @@ impl<'n> Fields<'n> {
         place: Place,
         found: &mut Found,
     ) -> Option<T> {
-        if self.node(key).is_none() {
+        if self.node(key).is_none() && !self.is_mistyped(key) {
             found.report(
                 Complaint::new(place, format!("{owner} has no {key}"))
                     .hint(format!("add a line {key}: …")),

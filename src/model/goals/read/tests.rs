@@ -192,7 +192,6 @@ goals:
             r#"3:9 id: "Tests_Pass" is not in kebab-case | write tests-pass"#,
             "6:13 weight: expected a whole number from 1 to 10, not the number 11 | 10 is the most",
             r#"7:14 timeout: "5x" is not a duration | write seconds, as in 90, or a unit, as in "2m""#,
-            r#"8:5 the goal "b" has no description | add a line description: …"#,
             r#"8:5 the goal "b" has no check | add a line check: …"#,
             r#"9:5 unknown key "descripton" | did you mean description?"#,
             "11:5 a goal has to be a mapping, not the number 7 | write keys, as in id: …",
