@@ -59,7 +59,6 @@ fn every_problem_is_told_at_once_with_its_place_and_what_to_do() {
         "fitnes: ./bench.sh\nfiles: src/**\nx-own: 1\nstrategy: climbing\nagents: 0\nk: 4\nuntil: .nan\nstale: never\nlink: [../up]\nagent: {command: [a]}\n",
     );
     for line in [
-        "SEARCH.yaml:1:1: the file has no fitness",
         "SEARCH.yaml:1:1: unknown key \"fitnes\"\nhint: did you mean fitness?",
         "SEARCH.yaml:2:8: files: expected a list of texts, not the text \"src/**\"\nhint: write [\"src/**\"]",
         "SEARCH.yaml:4:11: strategy: expected climb or population",
@@ -72,6 +71,7 @@ fn every_problem_is_told_at_once_with_its_place_and_what_to_do() {
     ] {
         assert!(said.contains(line), "{line}\n--- is not in\n{said}");
     }
+    assert!(refused("files: [a]\n").contains("SEARCH.yaml:1:1: the file has no fitness"));
     assert!(refused("").contains("SEARCH.yaml:1:1: the file says nothing of what to search for"));
     let too_large = format!("fitness: \"{}\"\n", "a".repeat(300 * 1024));
     assert!(refused(&too_large).contains("more than the 256 KiB that are read"));
