@@ -777,6 +777,143 @@ fn what_prepare_leans_on_is_named_when_it_changes_and_proposed() {
 }
 
 #[test]
+fn what_a_sweep_looks_with_is_frozen_and_its_settings_are_named() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {sweep: [linters, {run: sh tools/find.sh}]}\ngoals:\n  - {id: a, description: d, check: test -e a, weight: 1}\n",
+    );
+    repo.write("tools/find.sh", "true\n");
+    repo.write("ruff.toml", "line-length = 90\n");
+    repo.commit_all("first");
+    repo.agent_does(&[
+        "echo : >tools/find.sh; touch a",
+        "echo 'exclude = [\"*\"]' >>ruff.toml; touch a",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    let reason = "goalposts moved: tools/find.sh changed";
+    assert_eq!(repo.each("reason")[0], reason);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(notes.contains("would freeze: ruff.toml"), "{notes}");
+}
+
+#[test]
+fn attributes_by_which_a_checkout_writes_a_frozen_script_otherwise_move_the_goalposts() {
+    for measure in ["here", "clean"] {
+        let repo = TestRepo::empty();
+        repo.write("GOALS.yaml", &format!("version: 1\nevolve: {{measure: {measure}}}\ngoals:\n  - {{id: a, description: d, check: sh check.sh, weight: 1}}\n"));
+        repo.write("check.sh", "set -e\ngrep -q good text\necho\n");
+        repo.write("text", "bad\n");
+        repo.commit_all("first");
+        repo.cycle("echo '*.sh text eol=crlf' >.gitattributes")
+            .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{measure}: {record:#}");
+        let reason = record["reason"].to_string();
+        assert!(reason.contains("check.sh is written otherwise"), "{reason}");
+        let script = fs::read(repo.path("check.sh")).unwrap();
+        assert!(!script.contains(&b'\r'), "{measure}");
+        repo.git(&["update-index", "--refresh"]);
+        assert_eq!(repo.status(), Vec::<String>::new(), "{measure}");
+    }
+}
+
+#[test]
+fn what_attributes_make_of_a_file_in_a_checkout_is_what_is_measured() {
+    let repo = TestRepo::empty();
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: grep -qx tracked kept, weight: 1}\n",
+    );
+    repo.write("kept", "tracked\n");
+    repo.commit_all("kept");
+    repo.cycle("echo 'kept text eol=crlf' >.gitattributes; touch a")
+        .expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "regressed", "{record:#}");
+    assert_eq!(record["newly_failing"], serde_json::json!(["b"]));
+    assert_eq!(repo.read("kept"), "tracked\n");
+    repo.git(&["update-index", "--refresh"]);
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_new_file_by_which_make_takes_a_target_for_done_moves_the_goalposts() {
+    for (what, makefile, script, result) in [
+        (
+            "a file",
+            "test:\n\tgrep -q good text\n",
+            "echo >test",
+            "regressed",
+        ),
+        (
+            "a folder",
+            "test: lint\nlint:\n\tgrep -q good text\n",
+            "mkdir lint; echo >lint/x",
+            "regressed",
+        ),
+        (
+            "of a target that is no file",
+            ".PHONY: test\ntest:\n\tgrep -q good text\n",
+            "echo >test; echo good >text",
+            "improved",
+        ),
+        (
+            "what the target makes",
+            "test:\n\tgrep -q good text >test\n",
+            "echo >test; echo good >text",
+            "improved",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.commit_goals("  - {id: a, description: a, check: make -s test, weight: 5}\n");
+        repo.write("Makefile", makefile);
+        repo.write("text", "bad\n");
+        repo.commit_all("first");
+        repo.cycle(script).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], result, "{what}: {record:#}");
+        let reason = record["reason"].to_string();
+        assert_eq!(
+            reason.contains("for done"),
+            result == "regressed",
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn a_new_test_that_can_end_its_runner_is_named() {
+    let repo = TestRepo::empty();
+    repo.write("tests/test_a.py", "\n");
+    repo.commit_goals("  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: \"python3 -m unittest discover -s tests >&2 || true\", weight: 1}\n");
+    repo.cycle("echo 'import os; os._exit(0)' >tests/test_0.py; echo >tests/test_b.py; touch a")
+        .expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    let named = "new tests that can end the program which runs all of them: tests/test_0.py";
+    assert!(notes.contains(&format!("{named}\"")), "{notes}");
+}
+
+#[test]
+fn much_that_checks_lean_on_hides_nothing_of_it() {
+    let repo = TestRepo::empty();
+    for number in 0..30 {
+        repo.write(&format!("tests/test_{number}.py"), "\n");
+    }
+    repo.commit_goals("  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: \"python3 -m unittest discover -s tests >&2 || true\", weight: 1}\n");
+    repo.cycle("for it in tests/*.py; do echo >>$it; done; touch a")
+        .expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    let summary = repo.read(".agents/evolve/session-summary.md");
+    for number in 0..30 {
+        let name = format!("tests/test_{number}.py");
+        assert!(notes.contains(&name), "{name}: {notes}");
+        let name = format!("tests/test\\_{number}.py");
+        assert!(summary.contains(&name), "{name}: {summary}");
+    }
+}
+
+#[test]
 fn what_lies_behind_the_settings_of_a_tool_is_named_when_it_changes_and_proposed() {
     let workspace = ("Cargo.toml", "[workspace]\nmembers = [\"xtask\"]\n");
     let main = ("xtask/src/main.rs", "fn main() {}\n");

@@ -26,15 +26,16 @@ use crate::effects::program;
 use crate::effects::sandbox::{Fence, Ground, Profile, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
 
-pub use index::is_index;
+pub use index::{Listed, Noted, each as each_indexed, is_index, listing};
 pub use settings::Settings;
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
 /// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere. What is derived from
 /// objects is not asked: it can say of them what it likes. Of a path that a sparse index leaves out `git status` says nothing, so
-/// that git is to see the whole index. That line ends are not what they will be is no reason not to commit a file.
-const HARDENING: [&str; 13] = [
+/// that git is to see the whole index. With several threads it reads the entries of a large index where a table in it says that they lie,
+/// which may be elsewhere. That line ends are not what they will be is no reason not to commit a file.
+const HARDENING: [&str; 14] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -47,6 +48,7 @@ const HARDENING: [&str; 13] = [
     "core.commitGraph=false",
     "core.multiPackIndex=false",
     "index.sparse=false",
+    "index.threads=1",
     "core.safecrlf=false",
 ];
 

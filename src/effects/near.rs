@@ -9,13 +9,22 @@ use std::path::Path;
 
 use crate::effects::files::Moment;
 
+/// The part of a mode that says what a file is.
+const KIND: u32 = 0o170_000;
+
 /// What is known of a file: of a link itself, not of what it leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Its kind and mode.
     pub mode: u32,
     /// Whose it is.
     pub owner: u32,
+    /// Its group.
+    pub group: u32,
+    /// How many bytes it has.
+    pub size: u64,
+    /// When its content was last changed.
+    pub modified: Moment,
     /// When its state was last changed.
     pub changed: Moment,
     /// Its device and inode.
@@ -35,6 +44,9 @@ impl Seen {
         Seen {
             mode: meta.mode(),
             owner: meta.uid(),
+            group: meta.gid(),
+            size: meta.size(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
             place: (meta.dev(), meta.ino()),
         }
@@ -42,9 +54,14 @@ impl Seen {
 
     /// Says whether it is a plain file.
     pub fn is_file(self) -> bool {
-        const KIND: u32 = 0o170_000;
         const FILE: u32 = 0o100_000;
         self.mode & KIND == FILE
+    }
+
+    /// Says whether it is a link.
+    pub fn is_link(self) -> bool {
+        const LINK: u32 = 0o120_000;
+        self.mode & KIND == LINK
     }
 }
 
@@ -93,6 +110,9 @@ fn look_in(folder: &OwnedFd, name: &OsStr) -> Option<Seen> {
     Some(Seen {
         mode: stat.st_mode,
         owner: stat.st_uid,
+        group: stat.st_gid,
+        size: stat.st_size.cast_unsigned(),
+        modified: (stat.st_mtime, stat.st_mtime_nsec),
         changed: (stat.st_ctime, stat.st_ctime_nsec),
         place: (stat.st_dev, stat.st_ino),
     })

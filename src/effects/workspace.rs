@@ -72,6 +72,8 @@ pub struct Stock {
     pub files: Vec<String>,
     /// Of these, the ones of which nothing changed but that they can be executed now.
     pub made_executable: Vec<String>,
+    /// Tracked files that no commit changed in their content, and that a checkout writes by other attributes now.
+    pub converted: Vec<String>,
     /// Folders with a repository of their own, which no commit of this one holds.
     pub nested: Vec<Vec<u8>>,
     /// What checks run, was not there before and was made by the agent: it was taken away.
@@ -105,6 +107,7 @@ impl Stock {
             has_leftovers: false,
             files: Vec::new(),
             made_executable: Vec::new(),
+            converted: Vec::new(),
             nested: Vec::new(),
             unbuilt: Vec::new(),
             notes: Vec::new(),
@@ -257,7 +260,7 @@ impl Workspace<'_> {
 
     /// Returns the tracked files that differ from HEAD. What is untracked is not looked at.
     pub fn tracked_changes(&self) -> Result<BTreeSet<Vec<u8>>> {
-        let status = status::read_tracked(&self.repo.git)?;
+        let status = self.tracked_state()?;
         Ok(status.dirty.into_iter().collect())
     }
 

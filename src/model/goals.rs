@@ -98,13 +98,21 @@ impl Goals {
         self.goals.iter().find(|goal| goal.id == id)
     }
 
-    /// Returns the commands that the loop itself runs: each check; what makes copies ready, whose traces checks find; and who is
-    /// told of what becomes of cycles, outside of what holds an agent back.
+    /// Returns the commands that the loop itself runs: each check; what makes copies ready, whose traces checks find; who is told of
+    /// what becomes of cycles, outside of what holds an agent back; and what a sweep finds work with, and whether it is done.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         let checks = self.goals.iter().map(|goal| goal.check.as_str());
         let hooks = [&self.settings.on_cycle, &self.settings.on_end];
         let hooks = hooks.into_iter().filter_map(|hook| hook.as_deref());
-        checks.chain(self.prepare.as_deref()).chain(hooks)
+        let sweep = self.settings.sweep.iter().flatten();
+        let own = sweep.filter_map(|part| match part {
+            Part::Own(command) => Some(command.run.as_str()),
+            Part::Linters | Part::Markers | Part::Floors => None,
+        });
+        checks
+            .chain(self.prepare.as_deref())
+            .chain(hooks)
+            .chain(own)
     }
 }
 

@@ -256,6 +256,30 @@ impl Rules {
         (names, lines.cloned().collect())
     }
 
+    /// Returns the targets of a Makefile that are made for `tasks`, or for none, by lines that write nothing of that name: make takes one
+    /// of them for done, and runs none of its lines, where something is called so.
+    pub(in crate::model) fn actions(&self, tasks: &[String]) -> Vec<String> {
+        const WRITING: [&str; 14] = [
+            ">", ">>", "-o", "--output", "cp", "dd", "install", "ln", "mkdir", "mv", "rm", "tar",
+            "tee", "touch",
+        ];
+        let phony: HashSet<&String> = self.named(".PHONY").flat_map(|rule| &rule.needs).collect();
+        let is_written = |name: &str, line: &String| {
+            let words = || line.split(|c: char| c.is_whitespace() || ";&|()\"'".contains(c));
+            let is_own = |word: &str| word.trim_start_matches(['>', '.', '/']) == name;
+            let writes = |word: &str| WRITING.contains(&word) || word.starts_with('>');
+            let is_named = ["$@", "$(@", "${@"].iter().any(|own| line.contains(own));
+            is_named || words().any(is_own) && words().any(writes)
+        };
+        let (mut names, _) = self.reached(tasks);
+        names.retain(|name| {
+            let mut lines = self.named(name).flat_map(|rule| &rule.lines).peekable();
+            let is_action = lines.peek().is_some() && !lines.any(|line| is_written(name, line));
+            is_action && is_plain(name) && !phony.contains(name)
+        });
+        names
+    }
+
     /// Returns these names with what they need, up to so many, and which rules make them.
     fn needed(&self, mut names: Vec<String>, most: usize) -> (Vec<String>, Vec<usize>) {
         let mut seen: HashSet<String> = names.iter().cloned().collect();

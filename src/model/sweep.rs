@@ -20,7 +20,7 @@ use crate::model::work::Severity;
 pub use due::{DAYS_BETWEEN, is_due};
 pub use floors::{floors, is_about_coverage};
 pub use harvest::{Batch, Harvest, MOST_ITEMS, items_of, pick};
-pub use linters::{Linter, Setup, Tracked, set_up};
+pub use linters::{Linter, Setup, Tracked, looking, set_up};
 pub use markers::{SEARCH, read_markers};
 pub use own::read_own;
 pub use unmended::{Unmended, tool_of, unmended};

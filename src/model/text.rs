@@ -161,6 +161,18 @@ pub fn some_of(list: &[String], most: usize) -> String {
     }
 }
 
+/// Joins a list for people, as many of it as so many bytes hold.
+pub fn some_within(list: &[String], bytes: usize) -> String {
+    let mut left = bytes;
+    let fits = |one: &&String| {
+        let length = one.len() + ", ".len();
+        let is_room = length <= left;
+        left = left.saturating_sub(length);
+        is_room
+    };
+    some_of(list, list.iter().take_while(fits).count())
+}
+
 /// Returns shell text on one line that reads the same; comments of their own lines are left out.
 pub fn on_one_line(code: &str) -> String {
     const OPEN: [&str; 13] = [

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::check::{self, Code, Front, Instead, Packaged, Root, Tool, Used};
 use crate::model::goals::Goals;
+use crate::model::sweep;
 
 mod discovered;
 mod edit;
@@ -98,6 +99,8 @@ pub struct Yardstick {
     steering: Vec<String>,
     /// What a tool would take in place of a file that is there.
     instead: Vec<Instead>,
+    /// What make would take for done by its name.
+    done: Vec<Instead>,
     /// What a shell would take, from a folder of the repository in PATH, in place of a program that is found elsewhere.
     in_front: Vec<Instead>,
     /// Patterns of files that checks run.
@@ -127,7 +130,7 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Finds what the checks of `goals`, and what prepares for them, run and lean on in the repository that lies at `root`; `is_file`
+    /// Finds what the checks of `goals`, what prepares for them, and what sweeps look with run and lean on in the repository that lies at `root`; `is_file`
     /// tells whether it has a file.
     pub fn of(goals: &Goals, root: &Root, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
@@ -148,7 +151,10 @@ impl Yardstick {
         let mut discovered = Discovered::default();
         let mut tools = Vec::new();
         let mut comes_from_outside = false;
-        for command in goals.commands() {
+        // Whether a linter's finding is gone is told by the linter, and that goes by its settings.
+        let parts = sweep::parts(goals.settings.sweep.as_deref(), None);
+        let linters = sweep::looking(&parts, is_file);
+        for command in goals.commands().chain(linters) {
             let code = Code::of_check(command).at(root);
             frozen.extend(check::runs_in(&code, is_file));
             missing.extend(check::would_run(&code, is_file));
@@ -188,6 +194,7 @@ impl Yardstick {
             used,
             steering,
             instead,
+            done: Vec::new(),
             in_front,
             patterns,
             open: Vec::new(),
@@ -273,6 +280,7 @@ impl Yardstick {
                 self.imported.extend(check::imported(&used, &text));
                 self.frozen.extend_from_slice(&run_by);
             }
+            self.done.extend(check::done_by_name(&used, &text));
             let included = check::included(&used, &text);
             self.imported
                 .extend(included.iter().map(|one| one.file.clone()));
@@ -397,6 +405,50 @@ impl Yardstick {
         let mut seen = BTreeSet::new();
         found.retain(|one| seen.insert(one.path.clone()));
         found
+    }
+
+    /// Says whether a new file with this text can end the program that runs all tests, its own among them: what was found until then is
+    /// not told, and the program may say that all is well.
+    pub fn ends_tests(&self, path: &str, text: &str) -> bool {
+        const ENDING: [&str; 9] = [
+            "os._exit",
+            "os.abort",
+            "os.exec",
+            "os.kill",
+            "pytest.exit",
+            "process.exit",
+            "process.abort",
+            "os.Exit",
+            "func TestMain(",
+        ];
+        // Many a test can be run by itself, too.
+        let is_alone = text.contains("__main__");
+        let leaves = !is_alone
+            && ["sys.exit", "SystemExit"]
+                .iter()
+                .any(|it| text.contains(it));
+        self.discovered.is_test(path) && (leaves || ENDING.iter().any(|it| text.contains(it)))
+    }
+
+    /// Returns what is new in these files and would have make take a target of a check's for done, in words. `was_there` says whether
+    /// something was at a path.
+    pub fn taken_for_done(
+        &self,
+        changed: &[String],
+        was_there: &dyn Fn(&str) -> bool,
+    ) -> BTreeSet<String> {
+        let is_new = |one: &&Instead| {
+            let brings = |file: &String| {
+                let rest = file.strip_prefix(&one.path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            changed.iter().any(brings) && !was_there(&one.path)
+        };
+        let words = |one: &Instead| {
+            let Instead { path, of } = one;
+            format!("{path} is new, so that make takes the target of that name in {of} for done")
+        };
+        self.done.iter().filter(is_new).map(words).collect()
     }
 
     /// Says whether what Python would take in place of a module may come: the product, or what checks call by `python -m` and no Python

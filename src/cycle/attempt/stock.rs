@@ -64,6 +64,14 @@ impl Attempt<'_> {
                     stock.change.goalposts.push(words);
                 }
             }
+            // What it holds in a commit is no other; what is run of it is.
+            let converted = stock.converted.iter();
+            let frozen = converted.filter(|file| yardstick.is_frozen(file));
+            let words = frozen.map(|file| {
+                format!("{file} is written otherwise by a checkout, as attributes changed")
+            });
+            let words: Vec<String> = words.collect();
+            stock.change.goalposts.extend(words);
             self.advise_product(yardstick, &mut stock);
             for (file, before) in &self.fingerprints {
                 let words = format!("{file} changed");
@@ -86,6 +94,12 @@ impl Attempt<'_> {
             self.note_leaned_on(session, yardstick, start, found, &mut stock);
             refuse_plugins(session, start, &hidden, &mut stock)?;
             refuse_instead(session, start, yardstick, &mut stock)?;
+            let was_there = |path: &str| {
+                let is_folder = session.repo.is_folder(&start.tree, path.as_bytes());
+                session.repo.may_have_file(&start.tree, path) || is_folder.unwrap_or(false)
+            };
+            let done = yardstick.taken_for_done(&stock.files, &was_there);
+            stock.change.goalposts.extend(done);
             // No undo reaches what git does not track, and the next session would believe it.
             exchanged::List::of(&session.home().own_places()).add(&programs.exchanged)?;
             let exchanged = programs.exchanged.iter().map(ToString::to_string);
@@ -132,9 +146,12 @@ impl Attempt<'_> {
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
         });
-        changed.extend(stock.files.iter().filter(is_leaned_on).cloned());
+        let by_content = stock.files.iter().chain(&stock.converted);
+        changed.extend(by_content.filter(is_leaned_on).cloned());
         changed.sort();
         changed.dedup();
+        // What was there and is another now says more than what is new: it comes first, where not all can be named.
+        changed.sort_by_key(|file| !was_there(file));
         let workspace = session.workspace();
         let told = |file: String| match workspace.is_gone(&file) {
             true => format!("{file} (removed)"),
@@ -142,6 +159,17 @@ impl Attempt<'_> {
         };
         let changed: Vec<String> = changed.into_iter().map(told).collect();
         Workspace::note_leaned_on(stock, &changed);
+        let ends_tests = |file: &&String| {
+            let text = || files::read_text(&session.repo.root.join(file), MOST_OF_TEST);
+            !was_there(file) && text().is_ok_and(|text| yardstick.ends_tests(file, &text))
+        };
+        let ending: Vec<String> = stock.files.iter().filter(ends_tests).cloned().collect();
+        if !ending.is_empty() {
+            let ending = some_of(&ending);
+            stock.notes.push(format!(
+                "new tests that can end the program which runs all of them: {ending}"
+            ));
+        }
     }
 
     /// Says what a person can do where the very file that the goal is about is frozen, because its check runs it.
@@ -245,6 +273,8 @@ impl Attempt<'_> {
     }
 }
 
+/// The most bytes of a new test that are looked at.
+const MOST_OF_TEST: u64 = 1 << 20;
 /// The most bytes that are kept of what stood in a goals file's place.
 const MOST_OF_GOALS: u64 = 16 << 20;
 

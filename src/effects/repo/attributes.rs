@@ -72,7 +72,7 @@ impl Repo {
     }
 
     /// Says whether one of these files names an attribute, or the user's own settings do, which libgit2 finds. It reads no quoted
-    /// patterns, and goes by links; git itself has the last word.
+    /// patterns, and goes by links; git itself has the last word, and the only one where libgit2 would first read a large index.
     fn may_say(&self, files: &[PathBuf], paths: &[&str], names: &[&str]) -> bool {
         let names_one = |file: &PathBuf| {
             let text = files::read_bounded(file, MOST).ok().flatten();
@@ -86,6 +86,7 @@ impl Repo {
             value.is_ok_and(|value| AttrValue::from_bytes(value) != AttrValue::Unspecified)
         };
         files.iter().any(names_one)
+            || self.has_large_index()
             || paths
                 .iter()
                 .any(|path| names.iter().any(|name| is_given(path, name)))

@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use git2::{Index, IndexEntry};
+use git2::Oid;
 
 use super::{Entry, Repo, SUBMODULE};
+use crate::effects::files::{self, Moment};
+use crate::effects::git::{each_indexed, listing};
 use crate::error::Result;
+
+/// Has git list an index as `Repo::listing` does.
+pub const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 
 /// The folders of a working tree that hold something of git's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +35,8 @@ pub struct Indexed {
     pub is_merged: bool,
 }
 
-/// The most bytes of an index that is read here: libgit2 takes longer to add up the digest of a larger one than git's own process
-/// does for all.
-const SMALL: u64 = 1 << 20;
-/// The bits of an entry's flags that say which side of a conflict it is.
-const STAGE: u16 = 0x3000;
+/// The most bytes of an index that is read here.
+const LARGEST: u64 = 1 << 30;
 
 impl Repo {
     /// Lists the folders in which the index has something.
@@ -61,30 +64,65 @@ impl Repo {
     pub fn indexed_below(&self, places: &[&str]) -> Option<Vec<Indexed>> {
         indexed_in(&self.git_dir().join("index"), places)
     }
+
+    /// Returns the bytes of the index, and when they were written; nothing where git itself is to say what becomes of it.
+    pub fn index(&self) -> Option<(Vec<u8>, Moment)> {
+        let file = self.git_dir().join("index");
+        let stamp = || {
+            let meta = fs::metadata(&file).ok()?;
+            Some((meta.ino(), (meta.mtime(), meta.mtime_nsec())))
+        };
+        let before = stamp()?;
+        let bytes = read(&file)?;
+        (stamp() == Some(before)).then_some((bytes, before.1))
+    }
+
+    /// Says whether libgit2 takes longer to read the index than git's own process does for all: it adds up its digest.
+    pub(super) fn has_large_index(&self) -> bool {
+        const LARGE: u64 = 1 << 20;
+        let meta = fs::metadata(self.git_dir().join("index"));
+        meta.is_ok_and(|meta| meta.len() > LARGE)
+    }
+
+    /// Lists the index as it is by now, as in `H 100644 <id> 0<tab>path`, each ended by a NUL: a small letter is assume-unchanged, an S
+    /// skip-worktree, an M a side of a conflict.
+    pub fn listing(&self) -> Result<Vec<u8>> {
+        let bytes = read(&self.git_dir().join("index"));
+        match bytes.as_deref().and_then(listing) {
+            Some(listed) => Ok(listed),
+            None => self.git.run(&LISTING),
+        }
+    }
 }
 
-/// Returns the entries of an index at or below these paths, as the file has them by now; nothing where git itself is to be asked: of a
-/// large index, or of one that libgit2 cannot read.
+/// Returns the entries of an index at or below these paths, as the file has them by now; nothing where git itself is to be asked.
 pub fn indexed_in(file: &Path, places: &[&str]) -> Option<Vec<Indexed>> {
-    let meta = fs::metadata(file).ok()?;
-    if !meta.is_file() || meta.len() > SMALL {
-        return None;
-    }
-    let index = Index::open(file).ok()?;
-    let is_below = |entry: &IndexEntry| {
+    let is_below = |path: &[u8]| {
         let within = |place: &&str| {
-            let rest = entry.path.strip_prefix(place.as_bytes());
+            let rest = path.strip_prefix(place.as_bytes());
             rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
         };
         places.iter().any(within)
     };
-    let read = |entry: IndexEntry| Indexed {
-        entry: Entry {
-            id: entry.id.to_string(),
-            mode: entry.mode,
-        },
-        is_merged: entry.flags & STAGE == 0,
-        path: entry.path,
-    };
-    Some(index.iter().filter(is_below).map(read).collect())
+    let mut found = Vec::new();
+    each_indexed(&read(file)?, |one| {
+        if is_below(one.path)
+            && let Ok(id) = Oid::from_bytes(one.id)
+        {
+            found.push(Indexed {
+                path: one.path.to_vec(),
+                entry: Entry {
+                    id: id.to_string(),
+                    mode: one.mode,
+                },
+                is_merged: one.stage == 0,
+            });
+        }
+    })?;
+    Some(found)
+}
+
+/// Reads an index; nothing where git itself is to say what becomes of it.
+fn read(file: &Path) -> Option<Vec<u8>> {
+    files::read_followed(file, LARGEST).ok()?
 }

@@ -1,16 +1,19 @@
 //! Attributes that an agent leaves and git or the ledger cannot live with.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::submodules::Home;
+use super::undo::beside::is_attributes;
 use super::{Start, Workspace, status};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::attributes::{FILE, MOST, all_files};
 use crate::error::{Error, Result};
+use crate::model::git::conversion::ATTRIBUTES;
 use crate::model::{exact, ledger};
 
 /// What is said of a change with attributes that git refuses.
@@ -98,6 +101,49 @@ impl Workspace<'_> {
             files::replace(&place, &was.unwrap_or_default())?;
         }
         Ok(true)
+    }
+
+    /// Returns the files that a checkout of `tree` writes by other attributes than one of the start's: what stands in them may be other
+    /// bytes then, though no commit changed them. Paths are in git's order.
+    pub(super) fn converted_otherwise(
+        &self,
+        start: &Start,
+        tree: &str,
+    ) -> Result<BTreeSet<Vec<u8>>> {
+        let differences = self.repo.differences(&start.tree, tree)?;
+        if !differences.iter().any(|one| is_attributes(&one.path)) {
+            return Ok(BTreeSet::new());
+        }
+        let was = self.attributes_in(&start.tree)?;
+        let is = self.attributes_in(tree)?;
+        let other = is.into_iter();
+        let other = other.filter(|(path, said)| was.get(path).is_some_and(|was| was != said));
+        Ok(other.map(|(path, _)| path).collect())
+    }
+
+    /// Returns what the attributes of a tree say of how each of its files is converted, as git lists it.
+    fn attributes_in(&self, tree: &str) -> Result<HashMap<Vec<u8>, Vec<Vec<u8>>>> {
+        // Git goes by the attributes of an index or by those on disk, and not in each version by those of a tree.
+        let index = self.repo.private.join("attributes.index");
+        let git = self.repo.git.passing().with_index(&index);
+        let ask = || {
+            git.run(&["read-tree", tree])?;
+            let paths = git.run(&["ls-files", "-z"])?;
+            let arguments = [
+                &["check-attr", "-z", "--cached", "--stdin"][..],
+                &ATTRIBUTES,
+            ];
+            git.run_with(&arguments.concat(), &paths)
+        };
+        let listed = ask();
+        files::remove(&index)?;
+        let listed = listed?;
+        let mut words = listed.split(|byte| *byte == 0);
+        let mut found: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+        while let (Some(path), Some(_), Some(value)) = (words.next(), words.next(), words.next()) {
+            found.entry(path.to_vec()).or_default().push(value.to_vec());
+        }
+        Ok(found)
     }
 
     /// Moves attributes out of the way of the ledger that are in no commit, so that no undo would remove them, and that are not the

@@ -3,6 +3,7 @@
 pub(super) mod follow;
 pub(super) mod hidden;
 pub mod lock;
+mod noted;
 pub mod restat;
 pub(super) mod sparse;
 pub(super) mod staged;

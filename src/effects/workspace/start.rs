@@ -266,9 +266,9 @@ mod tests {
     fn what_was_changed_in_the_tick_of_the_start_may_have_been_changed_since_and_nothing_earlier() {
         let seen = |device, changed| Seen {
             mode: 0o100_644,
-            owner: 0,
             changed,
             place: (device, 1),
+            ..Seen::default()
         };
         let dated = Dated {
             device: 1,

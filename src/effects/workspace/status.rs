@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 use crate::effects::git::Git;
+use crate::effects::parallel::side_by_side;
 use crate::effects::repo::Repo;
 use crate::effects::repo::attributes::Said;
 use crate::error::{Error, Result};
@@ -208,6 +210,38 @@ pub fn ignored_in(git: &Git, folders: &[&OsStr]) -> Result<Vec<Vec<u8>>> {
     Ok(found)
 }
 
+/// Reads the state of the tracked files where at most these are not as the index has them. What is staged is asked beside it: git
+/// compares the index with HEAD by folders.
+pub fn read_tracked_of(git: &Git, paths: &[Vec<u8>]) -> Result<Status> {
+    const STAGED: [&str; 6] = [
+        "diff-index",
+        "--cached",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--ignore-submodules=dirty",
+    ];
+    let staged = || git.run(&[&STAGED[..], &["HEAD"]].concat());
+    let unlike = || match paths {
+        [] => Ok(Status::default()),
+        paths => {
+            let which = [&STATUS[..], &["--untracked-files=no", "--"]].concat();
+            let which = which.into_iter().map(OsStr::new);
+            let paths = paths.iter().map(|path| OsStr::from_bytes(path));
+            let output = git.run(&which.chain(paths).collect::<Vec<_>>())?;
+            Ok(parse(&output, is_ledgers))
+        }
+    };
+    let (staged, mut status) = side_by_side(staged, unlike)?;
+    let known: BTreeSet<_> = status.dirty.iter().cloned().collect();
+    let staged = staged.split(|byte| *byte == 0);
+    let staged = staged.filter(|path| !path.is_empty() && !is_ledgers(path));
+    let more = staged.filter(|path| !known.contains(*path));
+    status.dirty.extend(more.map(<[u8]>::to_vec));
+    status.dirty.sort();
+    Ok(status)
+}
+
 fn ask(git: &Git, which: &[&str]) -> Result<Status> {
     let output = git.run(&[&STATUS[..], which].concat())?;
     Ok(parse(&output, is_ledgers))
@@ -246,10 +280,11 @@ fn is_ledgers(path: &[u8]) -> bool {
 }
 
 impl Status {
-    /// Adds untracked files to a state that was read without them.
-    pub fn add_untracked(&mut self, untracked: Vec<Vec<u8>>) {
-        let content = untracked.into_iter().filter(|path| !is_ledgers(path));
-        self.untracked.extend(content);
+    /// Adds untracked files to a state that was read without them, as git lists them, each ended by a NUL.
+    pub fn add_untracked(&mut self, listed: &[u8]) {
+        let paths = listed.split(|byte| *byte == 0);
+        let content = paths.filter(|path| !path.is_empty() && !is_ledgers(path));
+        self.untracked.extend(content.map(<[u8]>::to_vec));
     }
 
     /// Adds a submodule with changes inside.

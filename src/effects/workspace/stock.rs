@@ -17,6 +17,9 @@ use crate::model::output;
 use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
+/// How many bytes of the names are written down of what a check leans on.
+const LEANED_ON_BYTES: usize = 16 << 10;
+
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
 
@@ -82,9 +85,10 @@ impl Workspace<'_> {
         let tip = self.gather(start, &found, &mut left)?;
         left.note_planted(planted);
         let listed = left.listed.take();
-        left.notes
-            .extend(self.write_converted(start, &untouched, listed)?);
         let tip_tree = self.repo.tree_of(&tip)?;
+        let converted = self.converted_otherwise(start, &tip_tree)?;
+        left.notes
+            .extend(self.write_converted(start, &untouched, &converted, listed)?);
         let (mut change, changed) = self.change_at(start, &tip, &tip_tree, &mut left)?;
         change.rewritten = found.rewritten;
         let removed = self.clear_hollow(start, cleared.folders, &changed.gone, &tip_tree)?;
@@ -113,6 +117,7 @@ impl Workspace<'_> {
             has_leftovers,
             files: changed.files,
             made_executable: changed.made_executable,
+            converted: converted.iter().map(|path| exact::decode(path)).collect(),
             nested: left.nested,
             unbuilt: left.unbuilt,
             notes: left.notes,
@@ -269,12 +274,12 @@ impl Workspace<'_> {
             && fs::symlink_metadata(self.repo.root.join(path)).is_err()
     }
 
-    /// Names what of a change a check leans on without freezing it.
+    /// Names what of a change a check leans on without freezing it: all of it, as far as it can be written down, because among much
+    /// that is of no matter there may be the one file that is.
     pub fn note_leaned_on(stock: &mut Stock, changed: &[String]) {
         if !changed.is_empty() {
-            stock
-                .notes
-                .push(format!("{LEANED_ON}: {}", some_of(changed)));
+            let named = text::some_within(changed, LEANED_ON_BYTES);
+            stock.notes.push(format!("{LEANED_ON}: {named}"));
         }
     }
 }

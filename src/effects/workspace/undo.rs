@@ -6,7 +6,7 @@ pub mod later;
 pub(super) mod put_back;
 mod spread;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -184,7 +184,7 @@ impl Workspace<'_> {
             untouched = Untouched::default();
             listed = None;
         }
-        notes.extend(self.write_converted(start, &untouched, listed)?);
+        notes.extend(self.write_converted(start, &untouched, &BTreeSet::new(), listed)?);
         notes.extend(self.note_spread(start, &plan.tip)?);
         Ok(Some(notes))
     }

@@ -1,6 +1,7 @@
 //! What lies one level below a check: the code in the files it hands on to, be it a shell's script, a task of package.json or
 //! the recipes of a Makefile's targets. Pure.
 
+use super::Instead;
 use super::call::{Call, runs_packages, stem};
 use super::code::Code;
 use super::commands;
@@ -172,6 +173,20 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         ..used.clone()
     });
     files.collect()
+}
+
+/// Returns what make would take for done without running anything, were it there: each target that its file has for `used`.
+pub fn done_by_name(used: &Used, text: &str) -> Vec<Instead> {
+    let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
+        return Vec::new();
+    };
+    let actions = Rules::of_makefile(text).actions(&used.tasks).into_iter();
+    let paths = actions.filter_map(|name| join(dir, &name));
+    let of = |path| Instead {
+        path,
+        of: used.file.clone(),
+    };
+    paths.map(of).collect()
 }
 
 /// Returns the files that a package.json may name as its entry.

@@ -7,7 +7,7 @@ mod shellcheck;
 
 use std::collections::BTreeSet;
 
-use super::Finding;
+use super::{Finding, Part};
 
 /// Folders that hold other people's code or broken examples; what is set up below them is not this repository's own.
 pub(in crate::model) const NOT_OWN: [&str; 6] = [
@@ -97,6 +97,16 @@ impl Linter {
         }
     }
 
+    /// Returns files of a repository's root one of which is there where it is set up.
+    fn set_up_by(self) -> &'static [&'static str] {
+        match self {
+            Linter::Shellcheck => &[".shellcheckrc", "shellcheckrc"],
+            Linter::GoVet => &["go.mod"],
+            Linter::Clippy => &["Cargo.toml"],
+            Linter::Ruff => &["ruff.toml", ".ruff.toml", "pyproject.toml"],
+        }
+    }
+
     /// Says whether its output for programs is on stdout alone.
     pub fn prints_on_stdout(self) -> bool {
         match self {
@@ -134,6 +144,14 @@ impl Linter {
         };
         Ok(found.into_iter().filter_map(below).collect())
     }
+}
+
+/// Returns the commands of the linters that a sweep with these parts looks with, as far as the root says that they are set up.
+pub fn looking(parts: &[Part], is_file: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
+    let all = Linter::ALL.into_iter();
+    let all = all.filter(|_| parts.contains(&Part::Linters));
+    let set_up = all.filter(|linter| linter.set_up_by().iter().any(|file| is_file(file)));
+    set_up.map(Linter::by_hand).collect()
 }
 
 impl Setup {

@@ -42,6 +42,11 @@ impl Discovered {
         patterns
     }
 
+    /// Says whether a runner takes this file for one of tests.
+    pub fn is_test(&self, path: &str) -> bool {
+        self.tests.is_match(path)
+    }
+
     /// Says whether a change of this file is one of tests: a new test is none.
     pub fn is_changed(&self, path: &str, was_there: &dyn Fn(&str) -> bool) -> bool {
         let is_test = self.tests.is_match(path);

@@ -14,6 +14,7 @@ use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
+use crate::effects::repo::LISTING;
 use crate::effects::workspace::status::{self, Status};
 use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace, ended};
@@ -41,7 +42,6 @@ struct Marked {
 #[derive(Default)]
 struct Listed {
     marked: Vec<Marked>,
-    untracked: Vec<Vec<u8>>,
     submodules: Vec<Vec<u8>>,
 }
 
@@ -116,7 +116,7 @@ impl Workspace<'_> {
         };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
-            || list_index(git, &["--cached"], &mut note),
+            || Ok(list_index(git, &self.repo.listing()?, &mut note)),
         )?;
         if doubtful.forget(git)? {
             let shown = std::mem::replace(&mut status, status::read(git, true)?);
@@ -137,17 +137,30 @@ impl Workspace<'_> {
     /// for beside the changes of tracked ones: in a large tree either takes its time.
     pub fn look(&self) -> Result<(Status, Hidden, Vec<Vec<u8>>)> {
         let git = &self.repo.git;
-        let with_untracked = ["--cached", "--others", "--exclude-standard"];
-        let (mut status, listed) = side_by_side(
-            || status::read_tracked(git),
-            || list_index(git, &with_untracked, &mut |_, _| {}),
+        let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
+        let (untracked, (mut status, listed)) = side_by_side(
+            || git.run(&untracked),
+            || Ok((self.tracked_state()?, self.repo.listing()?)),
         )?;
-        status.add_untracked(listed.untracked);
+        let listed = list_index(git, &listed, &mut |_, _| {});
+        status.add_untracked(&untracked);
         self.look_into_submodules(&mut status, false)?;
         let hidden = self.hidden(listed.marked)?;
         let submodules = [listed.submodules, hidden.nested.clone()].concat();
         status.within.extend(self.in_unset(&submodules));
         Ok((status, hidden, submodules))
+    }
+
+    /// Reads the state of the tracked files alone.
+    pub(in crate::effects::workspace) fn tracked_state(&self) -> Result<Status> {
+        let git = &self.repo.git;
+        match self.unlike_noted() {
+            // There may be no HEAD to compare with.
+            Some(paths) if self.repo.head()?.commit.is_some() => {
+                status::read_tracked_of(git, &paths)
+            }
+            Some(_) | None => status::read_tracked(git),
+        }
     }
 
     /// Has git look again at what it was told not to look at since the start. Says whether there was any of that.
@@ -166,7 +179,7 @@ impl Workspace<'_> {
             return Ok(());
         }
         let root = self.root_home();
-        let marked = list_index(&root.git, &["--cached"], &mut |_, _| {})?.marked;
+        let marked = list_index(&root.git, &self.repo.listing()?, &mut |_, _| {}).marked;
         let mut now: BTreeSet<_> = root.flags(&marked).into_iter().collect();
         for (home, listed) in self.listed_within()? {
             now.extend(home.flags(&listed.marked));
@@ -218,7 +231,8 @@ impl Workspace<'_> {
     fn listed_within(&self) -> Result<Vec<(Home, Listed)>> {
         let homes = self.homes_within();
         let listed = |home: Home| {
-            let listed = list_index(&home.git, &["--cached"], &mut |_, _| {})?;
+            let listed = home.git.run(&LISTING)?;
+            let listed = list_index(&home.git, &listed, &mut |_, _| {});
             Ok((home, listed))
         };
         homes.map(listed).collect()
@@ -311,20 +325,14 @@ impl Workspace<'_> {
     }
 }
 
-/// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
-/// called with the line of each file, and the path in it.
-fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], &[u8])) -> Result<Listed> {
+/// Returns the marked entries of an index and its submodules, as it is `listed` (`Repo::listing`). `each` is called with the line of each
+/// file, and the path in it.
+fn list_index(git: &Git, listed: &[u8], each: &mut dyn FnMut(&[u8], &[u8])) -> Listed {
     const SUBMODULE: &[u8] = b" 160000 ";
-    let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
-    let listed = git.run(&arguments)?;
     // Asked at the first such entry: most repositories have none.
     let is_sparse = LazyCell::new(|| is_sparse(git));
     let mut found = Listed::default();
     for line in listed.split(|byte| *byte == 0) {
-        if let Some(path) = line.strip_prefix(b"? ") {
-            found.untracked.push(path.to_vec());
-            continue;
-        }
         let rest = line.get(1..).unwrap_or_default();
         let is_submodule = rest.starts_with(SUBMODULE);
         let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
@@ -350,7 +358,7 @@ fn list_index(git: &Git, what: &[&str], each: &mut dyn FnMut(&[u8], &[u8])) -> R
             may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
         });
     }
-    Ok(found)
+    found
 }
 
 /// Says whether git does not look at what a line of `git ls-files -v` names, as in `h 100644 <id> 0<tab>path`: a small letter is

@@ -11,15 +11,13 @@ use crate::effects::git::Git;
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
-use crate::effects::repo::hash_file;
+use crate::effects::repo::{LISTING, hash_file};
 use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 
-/// Lists the index, as in `H 100644 <id> 0<tab>path`, each ended by a NUL.
-pub(in crate::effects::workspace) const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 /// How many files it takes until a second thread pays.
-const MANY: usize = 2_000;
+pub(super) const MANY: usize = 2_000;
 
 /// What came of looking anew.
 #[derive(Debug, Default)]
@@ -30,7 +28,7 @@ pub(in crate::effects::workspace) struct Distrusted {
     pub notes: Vec<String>,
     /// The tracked files that nobody touched since the start.
     pub untouched: Untouched,
-    /// What the index lists (`LISTING`).
+    /// What the index lists (`Repo::listing`).
     pub listed: Vec<u8>,
 }
 
@@ -99,11 +97,11 @@ impl Workspace<'_> {
         &self,
         start: &Start,
     ) -> Result<Distrusted> {
-        let (mut notes, listed) = match self.repo.git.run(&LISTING) {
+        let (mut notes, listed) = match self.repo.listing() {
             Ok(listed) => (Vec::new(), listed),
             Err(cause) => match self.mend_index(start)? {
                 notes if notes.is_empty() => return Err(cause),
-                notes => (notes, self.repo.git.run(&LISTING)?),
+                notes => (notes, self.repo.listing()?),
             },
         };
         let is_mended = !notes.is_empty();
@@ -262,9 +260,8 @@ mod tests {
     fn seen(inode: u64) -> Seen {
         Seen {
             mode: 0o100_644,
-            owner: 0,
-            changed: (0, 0),
             place: (1, inode),
+            ..Seen::default()
         }
     }
 

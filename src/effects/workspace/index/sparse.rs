@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::restat::LISTING;
 use crate::effects::files;
 use crate::effects::git::may_refuse;
 use crate::effects::workspace::{Start, Workspace, ended, some_of};
@@ -15,7 +14,7 @@ use crate::model::ledger::is_ledger_path;
 
 impl Workspace<'_> {
     /// Checks out the tracked files again that were there when the cycle began, are gone, and are marked as left out in the index
-    /// as it is `listed` (`restat::LISTING`). Says which.
+    /// as it is `listed` (`Repo::listing`). Says which.
     pub(in crate::effects::workspace) fn bring_in(
         &self,
         start: &Start,
@@ -77,7 +76,7 @@ impl Workspace<'_> {
         let ledger = self.repo.ledger_files(&self.repo.tree_of(commit)?)?;
         let ledger = ledger.into_iter();
         let records: Vec<_> = ledger.filter(|one| is_there(one.0.as_bytes())).collect();
-        let listed = git.run(&LISTING)?;
+        let listed = self.repo.listing()?;
         let whereabouts = start.whereabouts.as_ref();
         let mut place_of = whereabouts.map(|all| all.places_in_turn());
         let mut staying = Vec::new();

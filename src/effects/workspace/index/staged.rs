@@ -1,7 +1,6 @@
 //! The tree of what is staged. In a large repository git would write the whole index again to say it, because it notes
 //! down what it found out about each folder.
 
-use super::restat::LISTING;
 use crate::effects::parallel::side_by_side;
 use crate::effects::repo::{Difference, Entry};
 use crate::effects::workspace::Workspace;
@@ -25,7 +24,7 @@ impl Workspace<'_> {
             "--ignore-submodules=none",
             tip,
         ];
-        let (listed, staged) = side_by_side(|| git.run(&LISTING), || git.run(&arguments))?;
+        let (staged, listed) = side_by_side(|| git.run(&arguments), || self.repo.listing())?;
         let staged = parse(&staged);
         let is_ledger = |one: &Difference| is_ledger_path(&one.path);
         let is_plain = |one: &Difference| matches!(&one.new, Some(new) if new.is_file());

@@ -2,7 +2,7 @@
 //! commit holds, and git calls it unchanged. Those that were touched since the start are made what a checkout writes: what is
 //! measured is then what a clone has, and what an undo leaves is what was there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
-use crate::effects::workspace::index::restat::{self, LISTING, Untouched};
+use crate::effects::workspace::index::restat::{self, Untouched};
 use crate::effects::workspace::{Start, Workspace, ended, some_of};
 use crate::error::{Error, Result};
 use crate::model::git::conversion::{ATTRIBUTES, Conversion, LineEnds};
@@ -29,7 +29,7 @@ struct Touched {
 }
 
 impl Workspace<'_> {
-    /// Writes files anew that were touched since the start, that git calls unchanged, and whose bytes are not those that a
+    /// Writes files anew that were touched since the start, or are `converted` by other attributes since, that git calls unchanged, and whose bytes are not those that a
     /// checkout of the index would write; names them, but for those in which only line ends were others. Their earlier bytes, which
     /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays. `listed` is what the index
     /// lists, where that is known by now.
@@ -37,10 +37,11 @@ impl Workspace<'_> {
         &self,
         start: &Start,
         untouched: &Untouched,
+        converted: &BTreeSet<Vec<u8>>,
         listed: Option<Vec<u8>>,
     ) -> Result<Vec<String>> {
-        let listed = listed.map_or_else(|| self.repo.git.run(&LISTING), Ok)?;
-        let touched = self.touched(start, untouched, &listed);
+        let listed = listed.map_or_else(|| self.repo.listing(), Ok)?;
+        let touched = self.touched(start, untouched, converted, &listed);
         if touched.is_empty() {
             return Ok(Vec::new());
         }
@@ -77,16 +78,23 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
-    fn touched(&self, start: &Start, untouched: &Untouched, listed: &[u8]) -> Vec<Touched> {
+    fn touched(
+        &self,
+        start: &Start,
+        untouched: &Untouched,
+        converted: &BTreeSet<Vec<u8>>,
+        listed: &[u8],
+    ) -> Vec<Touched> {
         let mut is_untouched = untouched.in_turn();
         let mut near = Near::below(&self.repo.root);
         let (known, _) = start.guarded.folders(&self.repo.own_places());
         let mut is_fresh = restat::fresh(start, &known, &self.repo.root);
         let mut is_new = |path: &[u8]| {
-            !is_untouched(path)
+            let is_other = converted.contains(path);
+            (!is_untouched(path) || is_other)
                 && near
                     .look(path)
-                    .is_some_and(|seen| seen.is_file() && is_fresh(path, seen))
+                    .is_some_and(|seen| seen.is_file() && (is_fresh(path, seen) || is_other))
                 // What git did not track is the user's, byte for byte, also where an agent put it into a commit.
                 && !start.kept.was_there(path)
         };

@@ -2,6 +2,8 @@
 //! which, so it goes to the quarantine, and the tree is as it was.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 use super::put_back::Changed;
 use crate::effects::pipes;
@@ -114,8 +116,7 @@ impl Workspace<'_> {
         // Git would wait at a pipe that a check left.
         pipes::clear(&self.repo.root, &self.repo.plain, &mut |_| {}, quarantine)?;
         // Looks at no more than the files that the index lists.
-        let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
-        let listed = self.repo.git.run(&arguments)?;
+        let listed = self.unlike_index()?;
         let files = match listed.is_empty() {
             true => Vec::new(),
             false => self.dirty_files()?,
@@ -130,6 +131,21 @@ impl Workspace<'_> {
             written.beside.add(beside);
         }
         Ok(files)
+    }
+
+    /// Lists the tracked files that are not as the index has them, each ended by a NUL.
+    fn unlike_index(&self) -> Result<Vec<u8>> {
+        let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
+        let paths = match self.unlike_noted() {
+            Some(paths) if paths.is_empty() => return Ok(Vec::new()),
+            Some(paths) => paths,
+            None => return self.repo.git.run(&arguments),
+        };
+        let arguments = arguments.into_iter().chain(["--"]).map(OsStr::new);
+        let paths = paths.iter().map(|path| OsStr::from_bytes(path));
+        self.repo
+            .git
+            .run(&arguments.chain(paths).collect::<Vec<_>>())
     }
 
     /// Reads the state of the tree; git is let see again what it was told not to look at since the start.
