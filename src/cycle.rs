@@ -21,7 +21,7 @@ use crate::model::gate::{self, Fate, Verdict};
 use crate::model::goals::Goals;
 use crate::model::record::Record;
 use crate::model::select::{Choice, Task};
-use crate::model::snapshot::Snapshot;
+use crate::model::snapshot::{Measurement, Snapshot};
 use crate::session::{Cut, Ending, Progress, Session};
 
 use attempt::Attempt;
@@ -173,8 +173,10 @@ async fn conclude(
     settle::hold_settings(session, start, stock, &mut settled)?;
     let fetched = session.give_fetched_back(start, stock)?;
     settled.notes.extend(fetched.iter().cloned());
-    let record = attempt.record(session, start, stock, &verdict, &settled)?;
+    let mut record = attempt.record(session, start, stock, &verdict, &settled)?;
     if let Ok(after) = &attempt.after {
+        let flaky = after.goals.iter().filter(|goal| goal.flaky);
+        record.notes.extend(flaky.map(Measurement::flaky_words));
         own_records::note(progress, goals, after);
     }
     let record = settle::record(session, progress, start, attempt, record)?;

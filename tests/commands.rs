@@ -615,6 +615,12 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_user() {
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     fs::write(&config, "agent: 'true of-user'\njobs: 3\n").unwrap();
     assert_eq!(settings(&repo, &[]), ("true of-user".to_owned(), 3));
+    let misnamed = config.with_extension("yml");
+    fs::rename(&config, &misnamed).unwrap();
+    let said = repo.evolve(&["--dry-run"]).expect(2).stderr;
+    let words = "config.yml is not read: the configuration is called config.yaml\n";
+    assert!(said.contains(words), "{said}");
+    fs::rename(&misnamed, &config).unwrap();
     // Dotfiles are often links.
     let dotfile = repo.outside().join("dotfile.yaml");
     fs::rename(&config, &dotfile).unwrap();
@@ -915,7 +921,8 @@ fn looking_works_beside_a_session_at_work() {
     now        cycle 1: the agent works on a, or its change is measured
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
-    score      none is recorded yet
+    score      37.5 (baseline 37.5), 1 of 2 goals pass, before cycle 1
+    failing    a
     cycles     0
     queue      1 open, 0 set aside, 0 done
     "#);

@@ -141,6 +141,22 @@ fn a_program_that_checks_call_and_that_is_nowhere_is_named_with_its_goals() {
 }
 
 #[test]
+fn a_program_that_is_to_tell_of_cycles_and_is_nowhere_is_named_with_its_setting() {
+    let repo = with_agent("echo 1");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {on_cycle: \"jqq -r .goal\", on_end: \"cat | no-such-mail\"}\ngoals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n",
+    );
+    repo.commit_all("hooks");
+    let of_path = about(&examined(&repo, 0), "path");
+    let missing = of_path.iter().find(|(_, words)| words.contains("jqq"));
+    let (level, words) = missing.unwrap();
+    assert_eq!(level, "note");
+    let named = "fails each time: on_cycle (jqq), on_end (no-such-mail)";
+    assert!(words.ends_with(named), "{words}");
+}
+
+#[test]
 fn what_checks_call_is_known_before_the_goals_are_committed() {
     let repo = with_agent("echo 1");
     repo.git(&["rm", "-q", "--cached", "GOALS.yaml"]);

@@ -995,13 +995,22 @@ fn an_agent_that_cannot_run_is_told_before_anything_is_written() {
     hint: the agent is `no-such-agent --print`; install it, or name another with --agent
     "#);
     assert_snapshot!(repo.error(4, &["--agent=./agent.sh"]), @r#"
-    error: the agent cannot run: `./agent.sh` is missing or not executable
+    error: the agent cannot run: `./agent.sh` is missing or not executable in [root], where the agent is called
     hint: the agent is `./agent.sh`; make it one that can be run: `chmod +x ./agent.sh`
     "#);
     assert_snapshot!(repo.error(4, &["--agent=/"]), @r#"
     error: the agent cannot run: `/` is missing or not executable
     hint: the agent is `/`; install it, or name another with --agent
     "#);
+    let agent = repo.outside().join("fix.sh");
+    fs::rename(repo.path("agent.sh"), &agent).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&agent, executable).unwrap();
+    repo.git(&["checkout", "--quiet", "."]);
+    let run = repo.evolve(&["--isolate", "--agent=../agent/fix.sh"]);
+    let said = run.expect(4).stderr;
+    let hint = "/agent/fix.sh: name it by its whole path, or commit it to the repository\n";
+    assert!(said.contains(hint), "{said}");
     for (agent, words) in [
         (
             "sh nope.sh --fast",

@@ -236,6 +236,19 @@ fn a_goal_that_passed_before_is_measured_again_before_an_agent_is_paid_for_it() 
 }
 
 #[test]
+fn a_dry_run_in_a_tree_that_a_run_would_refuse_says_so() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let said = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(!said.contains("a run would not begin"), "{said}");
+    repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + "# more\n"));
+    let words = "\na run would not begin: 1 tracked file has uncommitted changes (GOALS.yaml); commit or stash them first\n";
+    let said = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(said.contains(words), "{said}");
+    let said = repo.evolve(&["--dry-run", "--isolate"]).expect(0).stdout;
+    assert!(!said.contains("a run would not begin"), "{said}");
+}
+
+#[test]
 fn a_goal_that_was_flaky_is_measured_again_before_an_agent_is_paid_for_it() {
     let repo = TestRepo::empty();
     // Baseline, after, confirmed: flaky. Then it fails before the second cycle, and passes alone.
@@ -253,6 +266,15 @@ fn a_goal_that_was_flaky_is_measured_again_before_an_agent_is_paid_for_it() {
     );
     repo.cycle("").expect(0);
     assert_eq!(repo.each("goal_id"), ["b", "b"]);
+    // A person who reads of it in the morning hears it, too.
+    for notes in repo.each("notes") {
+        let told = "f is flaky: it failed and passed on the same content";
+        assert!(notes.contains(told), "{notes}");
+    }
+    repo.evolve(&["report", "--out=../agent/page.html"])
+        .expect(0);
+    let page = std::fs::read_to_string(repo.outside().join("page.html")).unwrap();
+    assert!(page.contains("<td class=\"flaky\">≈</td>"), "{page}");
 }
 
 #[test]

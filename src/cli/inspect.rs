@@ -38,7 +38,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let goals = file.load().ok().map(|(goals, _)| goals);
-    let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
+    let mut progress = Progress::to_look_at(&repo, Ledger::look(&repo)?);
     let listed = goals.as_ref().map_or(&[][..], |goals| &goals.goals);
     progress.ledger.foresee_waking(&repo, listed)?;
     let ledger = &progress.ledger;

@@ -24,6 +24,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Profile, Sandbox};
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::sweep::Plan;
+use crate::effects::workspace::{Workspace, some_of};
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events, Planned};
@@ -336,6 +337,10 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
                 journal.cycle
             )
         });
+    let dirty = match &choice {
+        Choice::Work(_) if !place::is_isolated(run, &file)? => dirty_note(&repo)?,
+        Choice::Work(_) | Choice::Nothing | Choice::HumanNeeded(_) => None,
+    };
     let agent = match &choice {
         Choice::Work(_) => Some(start::agent(&goals, run, &repo.root)),
         Choice::Nothing | Choice::HumanNeeded(_) => None,
@@ -343,7 +348,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     if run.json {
         measured_events(&snapshot).iter().for_each(print_event);
         print_event(&choice_event(&choice, &goals, agent, &idle));
-        let notes = sweep.into_iter().chain(unsettled);
+        let notes = sweep.into_iter().chain(unsettled).chain(dirty);
         notes.for_each(|message| print_event(&Event::Note { message }));
         return Ok(0);
     }
@@ -358,7 +363,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     if let Some(note) = sweep {
         say(&format!("{note}\n"));
     }
-    if let Some(note) = unsettled {
+    for note in unsettled.into_iter().chain(dirty) {
         say(&format!("{note}\n"));
     }
     let (open, set_aside) = (queue.open(&repository), queue.set_aside(&repository));
@@ -369,6 +374,19 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         ));
     }
     Ok(0)
+}
+
+/// Says that a run would refuse to begin in this tree.
+fn dirty_note(repo: &Repo) -> Result<Option<String>> {
+    let dirty = Workspace { repo }.dirty_files()?;
+    Ok((!dirty.is_empty()).then(|| {
+        let verb = if dirty.len() == 1 { "has" } else { "have" };
+        format!(
+            "a run would not begin: {} {verb} uncommitted changes ({}); commit or stash them first",
+            text::count(dirty.len(), "tracked file"),
+            text::clean_line(&some_of(&dirty))
+        )
+    }))
 }
 
 /// Says that a sweep is due, where a run would look for work before it chooses.

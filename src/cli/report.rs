@@ -59,7 +59,7 @@ fn place(global: &Global, repo: &Repo, options: &ReportOptions) -> Result<Place>
 fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let text = ledger::whole_history(repo)?;
     let history = History::parse(&text);
-    let mut progress = Progress::new(repo, Ledger::look(repo)?);
+    let mut progress = Progress::to_look_at(repo, Ledger::look(repo)?);
     let file = goals_file(global, repo)?;
     let goals = file.load().map(|(goals, _)| goals);
     if let Ok(goals) = &goals {

@@ -271,7 +271,7 @@ pub async fn choose(
                 needs_recheck: true,
                 ..
             }) => {
-                recheck(session, start, goals, &mut before, id).await?;
+                recheck(session, progress, start, goals, &mut before, id).await?;
                 if let Some(earlier) = &progress.newest {
                     before.tolerate(earlier, goals);
                 }
@@ -325,6 +325,7 @@ fn given(session: &Session, errand: &Errand) -> Selection {
 /// Measures one goal again, alone; if it passes now it is flaky and no work.
 async fn recheck(
     session: &Session,
+    progress: &mut Progress,
     start: &Start,
     goals: &Goals,
     before: &mut Snapshot,
@@ -341,9 +342,9 @@ async fn recheck(
         measurement.attempts = 2;
         measurement.flaky = measurement.result == CheckResult::Pass;
         if measurement.flaky {
-            session.events.note(format!(
-                "{id} is flaky: it failed and passed on the same content"
-            ));
+            let note = measurement.flaky_words();
+            session.events.note(note.clone());
+            progress.note_found(&note);
         }
         before.replace(measurement);
     }

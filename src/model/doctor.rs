@@ -15,7 +15,7 @@ use crate::model::snapshot::FORMAT;
 pub use agents::{AgentSeen, AgentsSeen, agents};
 pub use login::{Login, Traces, traces_of};
 pub use machine::{Folder, GitSeen, Kills, Room, disk, folders, git, identity, kill, sandbox};
-pub use path::{CRON, Need, SYSTEMD, Scheduler, Unfound, paths, unfound};
+pub use path::{CRON, Need, SYSTEMD, Scheduler, Unfound, paths, unfound, unheard};
 pub use repository::{RepositorySeen, goals, repository, stuck, unignored};
 
 /// How much a finding matters.

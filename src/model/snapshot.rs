@@ -69,6 +69,14 @@ impl Measurement {
     pub fn cannot_run(&self) -> bool {
         self.result == CheckResult::Skip && matches!(self.exit, Some(126 | 127))
     }
+
+    /// Says of a goal that is flaky what that means.
+    pub fn flaky_words(&self) -> String {
+        format!(
+            "{} is flaky: it failed and passed on the same content",
+            self.id
+        )
+    }
 }
 
 fn is_false(value: &bool) -> bool {

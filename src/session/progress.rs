@@ -144,6 +144,15 @@ impl Progress {
         }
     }
 
+    /// Starts from a ledger to tell of it: before the first cycle is recorded, the baseline is what is known of the repository.
+    pub fn to_look_at(repo: &Repo, ledger: Ledger) -> Progress {
+        let mut progress = Progress::new(repo, ledger);
+        if progress.ledger.history.newest().is_none() {
+            progress.newest = progress.ledger.snapshot(repo, names::BASELINE);
+        }
+        progress
+    }
+
     /// Keeps for the next record what was found before an agent was called; says whether nobody was told of it yet.
     pub fn note_found(&mut self, found: &str) -> bool {
         let is_new = !self.found.iter().any(|note| note == found);

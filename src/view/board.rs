@@ -12,7 +12,7 @@ use crate::model::snapshot::CheckResult;
 use crate::model::text::{clean_line, clock, count, duration};
 use crate::model::usage::{self, Spent, Usage};
 use crate::view::search::live::Search;
-use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
+use crate::view::style::{BAD, Cell, FAINT, STRONG, paint, width};
 
 /// The most lines that are drawn, however tall the screen is: whoever watches looks for what has changed.
 const MOST_LINES: usize = 12;
@@ -505,11 +505,6 @@ fn packed(words: &[String], columns: usize, most: usize) -> Vec<String> {
 fn bar(done: usize, all: usize, wide: usize) -> String {
     let filled = (done * wide / all.max(1)).min(wide);
     format!("{}{}", "━".repeat(filled), "╌".repeat(wide - filled))
-}
-
-/// Returns how many columns of a terminal a text takes.
-pub(super) fn width(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
 /// Returns the cells side by side in their styles, cut to what fits.

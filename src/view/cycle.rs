@@ -8,7 +8,7 @@ use crate::model::usage::Usage;
 use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
 use crate::view::tables::{self, remarks, value};
-use crate::view::width::{self, columns_folded, columns_within, fitted, width_of};
+use crate::view::width::{self, columns_folded, columns_within, cut_to, fitted, width_of};
 
 /// How many lines of the brief are shown.
 const BRIEF_LINES: usize = 30;
@@ -132,7 +132,7 @@ fn block_line(line: &str, width: Option<usize>) -> String {
 fn block_line_cut(line: &str, width: Option<usize>, cut: fn(&str, usize) -> String) -> String {
     let room = width.unwrap_or(LINE).saturating_sub(4).max(1);
     let line = clean(line).replace(['\n', '\t'], " ");
-    let line = format!("    {}", cut(&line, room));
+    let line = format!("    {}", cut_to(&line, room, cut));
     format!("{}\n", line.trim_end())
 }
 
@@ -328,7 +328,7 @@ impl Pair<'_> {
         if let Some(last) = rows.last_mut() {
             last.push(Cell::plain(self.remarks()));
         }
-        let id = cut(&self.id(), width.unwrap_or(LINE));
+        let id = cut_to(&self.id(), width.unwrap_or(LINE), cut);
         format!("{id}\n{}", columns_folded(&rows, width, &[]))
     }
 }

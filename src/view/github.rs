@@ -8,7 +8,7 @@ use crate::error::{Error, Spot};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{clean, clean_line, count, duration, markdown, number, passing};
+use crate::model::text::{against, clean, clean_line, count, duration, markdown, number, passing};
 use crate::view::plain::Line;
 
 /// The most annotations of one kind that a step shows; what comes after is dropped by GitHub.
@@ -126,7 +126,7 @@ pub fn summary(snapshot: &Snapshot) -> String {
             CheckResult::Skip => "skip",
         };
         let value = match (goal.value, goal.threshold) {
-            (Some(value), Some(threshold)) => format!("{} / {}", number(value), number(threshold)),
+            (Some(value), Some(threshold)) => against(value, threshold),
             (Some(value), None) => number(value),
             (None, _) => String::new(),
         };

@@ -5,7 +5,7 @@ mod course;
 use crate::model::record::{Record, TakenBack};
 use crate::model::text::{clean_line, cut, cut_at_word, number};
 use crate::view::style::{self, Cell, FAINT, STRONG, columns, paint};
-use crate::view::width::{columns_folded, width_of};
+use crate::view::width::{self, columns_folded, shown, width_of};
 
 pub use course::{Course, Stage, course_page};
 
@@ -85,9 +85,9 @@ fn cut_to(pieces: &[(anstyle::Style, &str)], width: usize) -> String {
         let piece = if left == 0 {
             String::new()
         } else {
-            cut(text, left)
+            width::cut_to(text, left, cut)
         };
-        left = left.saturating_sub(piece.chars().count());
+        left = left.saturating_sub(shown(&piece));
         line.push_str(&paint(*style, &piece));
     }
     line.push('\n');

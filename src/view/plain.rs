@@ -248,7 +248,8 @@ impl Story {
                 lines
             }
             Event::CycleFinished { record } => self.finished(record),
-            Event::Waiting { seconds, reason } if self.tells_of(Step::Beginning) => {
+            // Nothing else would tell, once it is over, what was waited for.
+            Event::Waiting { seconds, reason } if self.detail != Detail::Results => {
                 let wait = duration(*seconds);
                 self.in_its_place(format!("waiting {wait}: {}", clean_line(reason)))
             }

@@ -1,6 +1,7 @@
 //! The few colours, and text that is laid out in columns.
 
 use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar;
 
 use crate::model::record::CycleResult;
 use crate::model::snapshot::CheckResult;
@@ -56,22 +57,27 @@ impl Cell {
     }
 }
 
+/// Returns how many columns of a terminal a text without styles takes.
+pub fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
 /// Lays rows out in columns, two blanks apart; nothing trails a line.
 pub fn columns(rows: &[Vec<Cell>]) -> String {
-    let width = |column: usize| {
+    let widest = |column: usize| {
         rows.iter()
             .filter_map(|row| row.get(column))
-            .map(|Cell(_, text)| text.chars().count())
+            .map(|Cell(_, text)| width(text))
             .max()
             .unwrap_or(0)
     };
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
+    let widths: Vec<usize> = (0..count).map(widest).collect();
     let mut page = String::new();
     for row in rows {
         let mut gap = 0;
-        for (Cell(style, text), width) in row.iter().zip(&widths) {
-            if *width == 0 {
+        for (Cell(style, text), is) in row.iter().zip(&widths) {
+            if *is == 0 {
                 continue;
             }
             if !text.is_empty() {
@@ -79,7 +85,7 @@ pub fn columns(rows: &[Vec<Cell>]) -> String {
                 page.push_str(&paint(*style, text));
                 gap = 0;
             }
-            gap += width - text.chars().count() + 2;
+            gap += is - width(text) + 2;
         }
         page.push('\n');
     }

@@ -6,7 +6,7 @@ use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{against, clean_line, cut_at_word, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
 use crate::view::outputs;
-use crate::view::style::{self, Cell, FAINT, ODD, STRONG, paint};
+use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, paint};
 use crate::view::width::{columns_folded, width_of};
 
 /// How many items of the queue are shown.
@@ -54,10 +54,21 @@ pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     page.push('\n');
     let outputs = outputs(snapshot, width);
     let again = match width.is_some() && outputs.lines().count() > MUCH {
-        true => format!("\n{page}"),
+        true => format!("\n{}{}\n", page.trim_end(), failing(snapshot)),
         false => String::new(),
     };
     format!("{page}{outputs}{again}")
+}
+
+/// Names the goals that fail, to go on behind a score.
+fn failing(snapshot: &Snapshot) -> String {
+    let failing = snapshot.with(CheckResult::Fail);
+    let ids: Vec<&str> = failing.map(|goal| goal.id.as_str()).collect();
+    format!(
+        "; {} {}",
+        paint(BAD, "failing"),
+        clean_line(&ids.join(", "))
+    )
 }
 
 /// Returns the last output of each goal that fails.

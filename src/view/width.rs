@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use crate::model::text::cut_at_word;
-use crate::view::board::{self, Size};
-use crate::view::style::{Cell, FAINT, columns, paint};
+use crate::view::board::Size;
+use crate::view::style::{self, Cell, FAINT, columns, paint};
 
 /// The narrowest terminal that anything is made to fit.
 const NARROWEST: usize = 40;
@@ -55,7 +55,7 @@ pub fn of_screen() -> Size {
 
 /// Returns how many columns of a terminal a text takes, its styles left aside.
 pub fn shown(text: &str) -> usize {
-    board::width(&anstream::adapter::strip_str(text).to_string())
+    style::width(&anstream::adapter::strip_str(text).to_string())
 }
 
 /// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented further than it is.
@@ -122,6 +122,20 @@ fn pieces(line: &str, room: usize) -> Vec<String> {
     pieces
 }
 
+/// Cuts a text `by` its characters until it takes no more than so many columns.
+pub fn cut_to(text: &str, most: usize, by: fn(&str, usize) -> String) -> String {
+    let mut characters = most;
+    loop {
+        let cut = by(text, characters);
+        match shown(&cut).saturating_sub(most) {
+            0 => return cut,
+            _ if characters == 0 => return String::new(),
+            // Each character has two columns at most.
+            over => characters = characters.saturating_sub(over.div_ceil(2)),
+        }
+    }
+}
+
 /// Breaks each line of a page like `wrapped`.
 pub fn page(page: &str, width: Option<usize>) -> String {
     let lines = page.split('\n').flat_map(|line| wrapped(line, width));
@@ -134,24 +148,24 @@ pub fn fitted(line: &str, width: Option<usize>) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut taken = 0;
     for word in line.split(' ') {
-        let letters: Vec<char> = word.chars().collect();
-        if taken > 0 && taken + 1 + letters.len() > room {
+        if taken > 0 && taken + 1 + shown(word) > room {
             lines.push(String::new());
             taken = 0;
         } else if taken > 0 {
             lines.last_mut().into_iter().for_each(|line| line.push(' '));
             taken += 1;
         }
-        for piece in letters.chunks(room) {
-            if taken > 0 && taken + piece.len() > room {
+        for letter in word.chars() {
+            let wide = style::width(letter.encode_utf8(&mut [0; 4]));
+            if taken > 0 && taken + wide > room {
                 lines.push(String::new());
                 taken = 0;
             }
             lines
                 .last_mut()
                 .into_iter()
-                .for_each(|line| line.extend(piece));
-            taken += piece.len();
+                .for_each(|line| line.push(letter));
+            taken += wide;
         }
     }
     lines
@@ -270,7 +284,7 @@ fn cut_column(rows: &mut [Vec<Cell>], column: usize, width: usize) {
     let over = total(&widths).saturating_sub(width);
     let is = widths.get(column).copied().unwrap_or(0);
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-        cell.1 = cut_at_word(&cell.1, is.saturating_sub(over).max(1));
+        cell.1 = cut_to(&cell.1, is.saturating_sub(over).max(1), cut_at_word);
     }
 }
 
@@ -278,7 +292,7 @@ fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|Cell(_, text)| text.chars().count()).max()
+        cells.map(|Cell(_, text)| shown(text)).max()
     };
     (0..count)
         .map(|column| width(column).unwrap_or(0))
@@ -326,6 +340,22 @@ mod tests {
             ["name  one", "      two"]
         );
         assert_eq!(page("a\nb c\n", Some(2)), "a\nb\n  c\n");
+    }
+
+    #[test]
+    fn what_takes_two_columns_is_counted_as_two_wherever_text_is_cut_broken_or_aligned() {
+        assert_eq!(fitted("a 日本語 b", Some(6)), ["a", "日本語", "b"]);
+        assert_eq!(fitted("日本語", Some(4)), ["日本", "語"]);
+        for most in 1..9 {
+            let cut = cut_to("日本 語 ab", most, cut_at_word);
+            assert!(shown(&cut) <= most, "{most}: {cut}");
+        }
+        assert_eq!(cut_to("日本 語 ab", 10, cut_at_word), "日本 語 ab");
+        let row = |texts: [&str; 2]| texts.map(Cell::plain).to_vec();
+        let rows = [row(["日本", "a"]), row(["abc", "b"])];
+        assert_eq!(columns(&rows), "日本  a\nabc   b\n");
+        let narrow = columns_within(&rows, Some(6), &[]);
+        assert!(narrow.lines().all(|line| shown(line) <= 6), "{narrow}");
     }
 
     #[test]

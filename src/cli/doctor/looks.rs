@@ -12,7 +12,7 @@ use crate::effects::{look, program};
 use crate::error::{Error, Result};
 use crate::model::doctor::{
     About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, Unfound, agents, disk, folders,
-    git, goals, identity, kill, paths, repository, sandbox, stuck, unfound, unignored,
+    git, goals, identity, kill, paths, repository, sandbox, stuck, unfound, unheard, unignored,
 };
 use crate::model::goals::Goals;
 use crate::model::sandbox::Available;
@@ -26,10 +26,12 @@ pub struct Looks {
     untracked: Option<Look<Vec<String>>>,
     agents: Agents,
     schedulers: Look<Vec<Scheduler>>,
-    /// What the checks of the goals do not find, and how many goals there are.
     /// Nobody names an agent in what can be read, and some cannot be.
     is_agent_untold: bool,
+    /// What the checks of the goals do not find, and how many goals there are.
     unfound: (Look<Vec<Unfound>>, usize),
+    /// What the commands that are told of cycles do not find.
+    unheard: Look<Vec<Unfound>>,
     /// The folders of the PATH that lie in the repository.
     within: Vec<String>,
     folders: Look<Vec<Folder>>,
@@ -61,6 +63,7 @@ impl Looks {
                 doctor::unfound(checks(seen.goals())),
                 seen.goals().map_or(0, |goals| goals.goals.len()),
             ),
+            unheard: doctor::unfound(hooks(seen.goals())),
             agents,
             is_agent_untold: plan.agent.is_none() && seen.is_any_unread(),
             within: known.map(within).unwrap_or_default(),
@@ -98,6 +101,9 @@ impl Looks {
         });
         let is_all_found = missing.is_empty();
         found.extend(missing);
+        found.extend(told(self.unheard, About::Path, Level::Note, |seen| {
+            unheard(seen).into_iter().collect()
+        }));
         found.extend(told(self.schedulers, About::Path, Level::Note, |seen| {
             paths(seen, &self.within, is_all_found)
         }));
@@ -220,6 +226,20 @@ fn checks(goals: Option<&Goals>) -> Vec<(String, String)> {
     let goals = goals.into_iter().flat_map(|goals| &goals.goals);
     goals
         .map(|goal| (goal.id.clone(), goal.check.clone()))
+        .collect()
+}
+
+/// Returns the name and the command of what is told of cycles.
+fn hooks(goals: Option<&Goals>) -> Vec<(String, String)> {
+    let settings = goals.into_iter().map(|goals| &goals.settings);
+    let hooks = settings.flat_map(|settings| {
+        [
+            ("on_cycle", &settings.on_cycle),
+            ("on_end", &settings.on_end),
+        ]
+    });
+    hooks
+        .filter_map(|(name, command)| Some((name.to_owned(), command.clone()?)))
         .collect()
 }
 

@@ -254,9 +254,7 @@ impl Attempt<'_> {
                 measurement.attempts = attempt + 2;
                 measurement.flaky = measurement.result == CheckResult::Pass;
                 if measurement.flaky {
-                    session.events.note(format!(
-                        "{id} is flaky: it failed and passed on the same content"
-                    ));
+                    session.events.note(measurement.flaky_words());
                 }
                 after.replace(measurement);
                 after.tolerate(self.before, self.goals);

@@ -251,11 +251,27 @@ fn missing(program: &str, line: &str, root: &Path) -> Error {
         ),
         false => "install it, or name another with --agent".to_owned(),
     };
-    Error::new(
+    let is_by_way = program.contains('/') && !program.starts_with('/');
+    // Whoever names a file goes by the folder that they are in.
+    let looked_in = match is_by_way {
+        true => format!(" in {}, where the agent is called", root.display()),
+        false => String::new(),
+    };
+    let error = Error::new(
         Kind::Agent,
-        format!("the agent cannot run: `{program}` is missing or not executable"),
+        format!("the agent cannot run: `{program}` is missing or not executable{looked_in}"),
     )
-    .hint(format!("the agent is `{line}`; {way_out}"))
+    .hint(format!("the agent is `{line}`; {way_out}"));
+    let here = std::env::current_dir()
+        .ok()
+        .filter(|_| is_by_way && !is_there);
+    match here.and_then(|here| here.join(program).canonicalize().ok()) {
+        Some(file) => error.hint(format!(
+            "there is one at {}: name it by its whole path, or commit it to the repository",
+            file.display()
+        )),
+        None => error,
+    }
 }
 
 #[cfg(test)]

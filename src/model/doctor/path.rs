@@ -75,6 +75,19 @@ pub fn unfound(goals: &[Unfound], count: usize) -> Option<Finding> {
     Some(finding.hint("install what is missing, or put the folder that has it on the PATH: PATH=FOLDER:$PATH evolve"))
 }
 
+/// Names the programs that the commands of `on_cycle` and `on_end` call and that are not found.
+pub fn unheard(hooks: &[Unfound]) -> Option<Finding> {
+    let of_hook = |hook: &Unfound| format!("{} ({})", hook.goal, some_of(&hook.programs, NAMED));
+    let named: Vec<String> = hooks.iter().map(of_hook).collect();
+    (!named.is_empty()).then(|| {
+        let named = clean_line(&named.join(", "));
+        let message =
+            format!("not on the PATH, so that what is to tell of cycles fails each time: {named}");
+        Finding::note(About::Path, message)
+            .hint("install what is missing, or mend the command in GOALS.yaml")
+    })
+}
+
 /// Says what each scheduler would not find of what is found here, and which folders an agent could put programs in.
 pub fn paths(schedulers: &[Scheduler], within: &[String], is_all_found: bool) -> Vec<Finding> {
     let within = within.iter().map(|folder| {
@@ -168,5 +181,18 @@ mod tests {
         );
         let none = unfound(&[of("builds", true), of("tests", true)], 2).unwrap();
         assert_eq!(none.level, Level::Problem);
+    }
+
+    #[test]
+    fn programs_that_are_to_tell_of_cycles_and_are_not_there_are_named_with_their_setting() {
+        let of = |hook: &str, program: &str| Unfound {
+            goal: hook.to_owned(),
+            programs: vec![program.to_owned()],
+            has_none: true,
+        };
+        assert_eq!(unheard(&[]), None);
+        let found = unheard(&[of("on_cycle", "jq"), of("on_end", "mail")]).unwrap();
+        assert_eq!(found.level, Level::Note);
+        assert!(found.message.ends_with(": on_cycle (jq), on_end (mail)"));
     }
 }

@@ -250,11 +250,8 @@ impl Builder {
         if info.contains("recursion limit") {
             return too_deep(place);
         }
-        let line = text.lines().nth(place.line - 1).unwrap_or("");
-        let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
-        if let Some(before) = indent.find('\t') {
-            let place = Place::new(place.line, before + 1);
-            return Complaint::new(place, "a tab cannot indent YAML").hint("indent with spaces");
+        if let Some(complaint) = tab(text, place, info) {
+            return complaint;
         }
         if info.contains("unknown anchor") {
             return Complaint::new(place, "this alias (*) names no anchor (&) that stands above it")
@@ -267,6 +264,29 @@ impl Builder {
         }
         Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
     }
+}
+
+/// Complains about a tab that the parser gave up at: before a line's text, be it one of the lines after the value in which the parser
+/// met it, or right behind a colon.
+fn tab(text: &str, place: Place, info: &str) -> Option<Complaint> {
+    let lines = text.lines().enumerate().skip(place.line - 1);
+    let says = |line: &str| !line.trim().is_empty();
+    let first = lines.clone().take(1);
+    let next = lines.skip(1).filter(|(_, line)| says(line)).take(1);
+    let next = next.filter(|_| info.contains("tab"));
+    let indenting = |(number, line): (usize, &str)| {
+        let blank = line.len() - line.trim_start().len();
+        let before = line[..blank].find('\t')?;
+        Some(Place::new(number + 1, before + 1))
+    };
+    if let Some(place) = first.clone().chain(next).find_map(indenting) {
+        return Some(Complaint::new(place, "a tab cannot indent YAML").hint("indent with spaces"));
+    }
+    let (number, line) = first.last()?;
+    let colon = line.find(":\t").filter(|_| info.contains("':'"))?;
+    let place = Place::new(number + 1, line[..colon].chars().count() + 2);
+    let complaint = Complaint::new(place, "a tab cannot follow a colon in YAML");
+    Some(complaint.hint("put a space there"))
 }
 
 /// Says whether a line begins with a key that is a plain word, and its colon.

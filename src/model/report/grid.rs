@@ -229,6 +229,7 @@ fn cell(goal: Option<&Measurement>, is_chosen: bool) -> Cell {
         };
     };
     let (word, sign) = match goal.result {
+        CheckResult::Pass if goal.flaky => ("flaky", "≈"),
         CheckResult::Pass => ("pass", "✓"),
         CheckResult::Fail if goal.tolerated => ("near", "~"),
         CheckResult::Fail => ("fail", "✗"),

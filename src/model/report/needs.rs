@@ -113,7 +113,10 @@ fn in_the_way(material: &Material<'_>) -> Vec<Need> {
         needs.push(Need::new(
             "What ended the newest session is for you to see to",
             &ended.reason,
-            "`git log` and `evolve show` tell what happened; then run `evolve` again",
+            match material.records.is_empty() {
+                true => "put that right, and run `evolve` again",
+                false => "`git log` and `evolve show` tell what happened; then run `evolve` again",
+            },
         ));
     }
     needs

@@ -274,7 +274,7 @@ fn goals_are_counted_as_the_file_has_them_now_and_those_that_are_gone_are_marked
         ..material(&[], &[])
     });
     assert_eq!(report.verdict.mark, "Not all measured");
-    let words = "1 of 2 goals pass, 1 is not measured yet, with the score at 100 in 0 cycles; no session is at work, and the next run goes on with the one that is not measured yet.";
+    let words = "1 of 2 goals pass, 1 is not measured yet, with the score at 100, and no cycle is recorded yet; no session is at work, and the next run goes on with the one that is not measured yet.";
     assert_eq!(report.verdict.words, words);
     let figure = &report.figures[1];
     assert_eq!(

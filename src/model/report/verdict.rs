@@ -67,11 +67,14 @@ pub(super) fn of(material: &Material<'_>, waiting: usize) -> Verdict {
             format!("{human}no session is at work{how}, and the next run goes on with {left}")
         }
     };
+    let cycles = match material.records.len() {
+        0 => ", and no cycle is recorded yet".to_owned(),
+        cycles => format!(" in {}", count(cycles, "cycle")),
+    };
     let words = format!(
-        "{}, {} in {}; {who}.",
+        "{}, {}{cycles}; {who}.",
         passing(&counted),
         way(material.baseline, newest),
-        count(material.records.len(), "cycle"),
     );
     Verdict { tone, mark, words }
 }

@@ -815,6 +815,14 @@ fn broken_yaml_is_refused_with_its_place() {
             "2:1 a tab cannot indent YAML | indent with spaces",
         ),
         (
+            "goals:\n  - id: a\n    description: all tests\n\tcheck: x\n",
+            "4:1 a tab cannot indent YAML | indent with spaces",
+        ),
+        (
+            "goals:\n  - id: a\n    check:\ttrue\n",
+            "3:11 a tab cannot follow a colon in YAML | put a space there",
+        ),
+        (
             "goals:\n  - check: a: b\n",
             "2:13 not valid YAML: mapping values are not allowed in this context | put the text in quotes, or after | on lines of its own",
         ),
