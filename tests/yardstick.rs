@@ -883,6 +883,36 @@ fn a_new_file_by_which_make_takes_a_target_for_done_moves_the_goalposts() {
 }
 
 #[test]
+fn what_packages_of_a_workspace_and_makefiles_of_folders_run_is_named_when_it_changes() {
+    const MAKEFILE: &str =
+        "SUBDIRS = sub\nall: $(SUBDIRS)\n.PHONY: all $(SUBDIRS)\n$(SUBDIRS):\n\t$(MAKE) -C $@\n";
+    const WORKSPACES: &str =
+        r#"{"workspaces": ["pkg/*"], "scripts": {"test": "npm test --workspaces"}}"#;
+    const PACKAGE: &str = r#"{"scripts": {"test": "node suite.js"}}"#;
+    for (check, changed) in [
+        ("make -s all", "sub/Makefile"),
+        ("make -s all", "sub/v.sh"),
+        ("npm test", "pkg/a/package.json"),
+        ("npm test", "pkg/a/suite.js"),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("Makefile", MAKEFILE);
+        repo.write("sub/Makefile", "all:\n\tsh v.sh\n");
+        repo.write("sub/v.sh", "true\n");
+        repo.write("package.json", WORKSPACES);
+        repo.write("pkg/a/package.json", PACKAGE);
+        repo.write("pkg/a/suite.js", "\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"({check}) >&2 || true\", weight: 1}}\n"
+        ));
+        repo.cycle(&format!("echo >>{changed}; touch a")).expect(0);
+        let notes = repo.newest()["notes"].to_string();
+        let named = format!("would freeze: {changed}\"");
+        assert!(notes.contains(&named), "{changed}: {notes}");
+    }
+}
+
+#[test]
 fn a_new_test_that_can_end_its_runner_is_named() {
     let repo = TestRepo::empty();
     repo.write("tests/test_a.py", "\n");

@@ -66,6 +66,7 @@ impl Rules {
                 continue;
             };
             let (needs, code) = (variables.put_into(needs), variables.put_into(code));
+            let targets = &*variables.put_into(targets);
             let named = targets.split_whitespace().filter(|it| !it.starts_with('.'));
             let named = named.filter(|it| is_plain(it)).map(str::to_owned);
             // What is indented stands under a condition, too.

@@ -493,10 +493,15 @@ impl Yardstick {
             false => path == known,
         };
         let is_refused = |one: &Instead| one.path == path && self.is_refused(one);
+        // A submodule is changed as one; what a check leans on lies in it.
+        let is_at = |known: &str| {
+            let rest = known.strip_prefix(path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         !self.is_frozen(path)
             && !self.product.is_match(path)
             && !self.instead().any(is_refused)
-            && (self.leaned_on.iter().any(|known| known == path)
+            && (self.leaned_on.iter().any(|known| is_at(known))
                 || self.missing.iter().any(|known| known == path)
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)

@@ -77,6 +77,7 @@ impl Attempt<'_> {
                 let words = format!("{file} changed");
                 if session.workspace().fingerprint(file) != *before
                     && !stock.change.goalposts.contains(&words)
+                    && !stock.converted.contains(file)
                 {
                     stock.change.goalposts.push(words);
                 }

@@ -156,10 +156,14 @@ pub fn is_cut(used: &Used, text: Option<&str>) -> bool {
 }
 
 /// Returns the files that a Makefile includes, there or not and as patterns, with what is asked of them; of a package.json
-/// whose folder is run, the files that it may name as entry.
+/// whose folder is run, the files that it may name as entry, and of any other the packages of its workspaces, of which the same is
+/// asked (`npm test --workspaces`).
 pub fn included(used: &Used, text: &str) -> Vec<Used> {
-    if matches!(kind(&used.file), Kind::Package) && used.tasks == [ENTRY] {
-        return entry(used, text);
+    if matches!(kind(&used.file), Kind::Package) {
+        return match used.tasks == [ENTRY] {
+            true => entry(used, text),
+            false => workspaces(used, text),
+        };
     }
     let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
         return Vec::new();
@@ -173,6 +177,27 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         ..used.clone()
     });
     files.collect()
+}
+
+/// Returns the packages of a package.json's workspaces.
+fn workspaces(used: &Used, text: &str) -> Vec<Used> {
+    let package: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let listed = &package["workspaces"];
+    let listed = listed.as_array().or(listed["packages"].as_array());
+    let (Some(dir), Some(listed)) = (used.dir.as_deref(), listed) else {
+        return Vec::new();
+    };
+    let names = listed.iter().filter_map(|name| name.as_str());
+    let names = names.filter(|name| !name.starts_with('!'));
+    let package = |name: &str| {
+        let folder = join(dir, name.trim_end_matches('/'))?;
+        Some(Used {
+            file: format!("{folder}/package.json"),
+            dir: Some(folder),
+            ..used.clone()
+        })
+    };
+    names.filter_map(package).collect()
 }
 
 /// Returns what make would take for done without running anything, were it there: each target that its file has for `used`.
