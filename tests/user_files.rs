@@ -1453,11 +1453,12 @@ fn copies_of_untracked_files_that_an_agent_wrote_to_are_not_believed() {
 }
 
 #[test]
-fn a_file_of_which_no_copy_is_left_as_it_was_is_named() {
+fn a_file_of_which_no_copy_is_left_as_it_was_is_named_and_no_agent_is_called_again() {
     let repo = repository();
-    let run = repo.cycle(
-        "for f in .git/evolve/keep/* ~/.local/state/evolve/*/git/evolve/keep/*; do echo changed >$f; done; echo changed >notes",
-    );
+    let destroy = "for f in .git/evolve/keep/* ~/.local/state/evolve/*/git/evolve/keep/*; do echo changed >$f; done; echo changed >notes";
+    repo.agent_does(&[destroy, "true"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(11);
+    assert_eq!(repo.calls(), 1);
     assert!(
         text(&repo).contains("CANNOT be put back, because their copies were changed, too: notes"),
         "{}",

@@ -5,6 +5,7 @@ use crate::cycle::attempt::Attempt;
 use crate::cycle::summary;
 use crate::effects::clock;
 use crate::effects::journal::Phase;
+use crate::effects::keep::LOST;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
@@ -450,7 +451,14 @@ pub fn step_after(record: &Record, verdict: &Verdict, change: &Change) -> Step {
         let reason = record.reason.clone().unwrap_or_default();
         return Step::End(Ending::human_needed(reason, Vec::new()));
     }
-    Step::Next
+    // Whoever destroys what is a person's, its copies with it, is not called again before that person knows.
+    match record.notes.iter().find(|note| note.starts_with(LOST)) {
+        Some(lost) => Step::End(Ending::human_needed(
+            format!("a human is needed: {lost}"),
+            Vec::new(),
+        )),
+        None => Step::Next,
+    }
 }
 
 impl Progress {

@@ -94,6 +94,9 @@ pub struct PutBack {
     grown: Vec<String>,
 }
 
+/// How the note begins that names files of the user's which an agent destroyed with all copies of them.
+pub const LOST: &str = "untracked files that were changed or removed and CANNOT be put back";
+
 impl PutBack {
     /// Says what was done, for the record.
     pub fn notes(&self) -> Vec<String> {
@@ -103,7 +106,7 @@ impl PutBack {
         }
         if !self.lost.is_empty() {
             notes.push(format!(
-                "untracked files that were changed or removed and CANNOT be put back, because their copies were changed, too: {}",
+                "{LOST}, because their copies were changed, too: {}",
                 text::some_of(&self.lost, SHOWN)
             ));
         }

@@ -188,6 +188,18 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
             })
         });
         let further: Vec<Front> = further.collect();
+        // A tool that is called by its name alone takes its parts from there, too.
+        let name = stem(&call.words[0]);
+        let by_name = PARTS.iter().filter(|(whole, _)| *whole == name);
+        let by_name = by_name.flat_map(|(whole, _)| {
+            let folders = call.places.modules.iter().cloned();
+            folders.map(|folder| Front {
+                folder,
+                tool: Some((*whole).to_owned()),
+                question: None,
+            })
+        });
+        let further: Vec<Front> = further.into_iter().chain(by_name).collect();
         for front in front.into_iter().chain(further).chain(within) {
             if !found.contains(&front) {
                 found.push(front);
@@ -497,6 +509,9 @@ mod tests {
             ("./s/c.py -q", "s"),
             ("python3 -m pytest -q", "."),
             ("cd t; python3 -c 'import json'", "t"),
+            ("pytest -q", ""),
+            ("PYTHONPATH=src:t pytest -q", "src t"),
+            ("PYTHONPATH=src node c.js", ""),
             ("uv run c.py", "."),
             ("python3 c.py && python3 d.py && python3 s/e.py", ". s"),
             ("python3 -I s/c.py", ""),
