@@ -864,7 +864,7 @@ fn the_status_names_the_worst_goals_that_fail_and_those_that_wait_for_a_person()
     for row in [
         "\nfailing    g, f, e, d, c and 2 more\n",
         "\nskipped    s — `evolve measure` says why\n",
-        "\ndeclined   g: no key — `evolve retry ID` allows another attempt\n",
+        "\ndeclined   g: no key — `evolve retry g` allows another attempt\n",
     ] {
         assert!(page.contains(row), "{row}{page}");
     }
@@ -919,6 +919,7 @@ fn looking_works_beside_a_session_at_work() {
     goals      2
     session    at work, process [pid] since [time]
     now        cycle 1: the agent works on a, or its change is measured
+    log        .git/evolve/logs/[session]/1-agent.log
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
     score      37.5 (baseline 37.5), 1 of 2 goals pass, before cycle 1

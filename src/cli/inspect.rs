@@ -1,6 +1,7 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
-use crate::effects::{stop, unrecorded};
+use crate::effects::{papers, stop, unrecorded};
 use crate::error::{Error, Result};
 use crate::model::counted::Counted;
 use crate::model::exact;
@@ -83,7 +84,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             Some(_) => None,
             None => Some((file.shown.clone(), file.path.symlink_metadata().is_ok())),
         },
-        now: journal.as_ref().filter(|_| session.is_some()).map(now),
+        now: journal
+            .as_ref()
+            .filter(|_| session.is_some())
+            .map(|journal| now(journal, &repo)),
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
@@ -148,9 +152,15 @@ fn running(holder: Holder, waiting: Option<Waiting>) -> Running {
 }
 
 /// Returns what a living session's journal says that it does.
-fn now(journal: &Journal) -> Now {
+fn now(journal: &Journal, repo: &Repo) -> Now {
     let record = journal.record.as_ref();
+    let log = papers::log_of(&repo.private, &journal.session, journal.cycle);
+    let shown = |log: PathBuf| {
+        let below = log.strip_prefix(&repo.root).unwrap_or(&log);
+        below.display().to_string()
+    };
     Now {
+        log: log.map(shown),
         cycle: journal.cycle,
         phase: journal.phase.word(),
         goal_id: record.and_then(|record| record.goal_id.clone()),

@@ -41,6 +41,11 @@ pub fn papers(private: &Path, record: &Record) -> Papers {
     papers
 }
 
+/// Returns the log that the agent of a cycle writes to or wrote to last, if there is one.
+pub fn log_of(private: &Path, session: &str, cycle: u64) -> Option<PathBuf> {
+    papers_of(private, session, cycle).log.map(|log| log.path)
+}
+
 fn papers_of(private: &Path, session: &str, cycle: u64) -> Papers {
     let folder = private.join("logs").join(session);
     if !is_session(session) || !files::is_beneath(private, format!("logs/{session}/x").as_bytes()) {

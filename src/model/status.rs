@@ -98,6 +98,9 @@ pub struct Now {
     pub phase: &'static str,
     /// What is being worked on; none before it is chosen.
     pub goal_id: Option<String>,
+    /// The agent's log; none before there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 /// A search that is not over.

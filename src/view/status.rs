@@ -81,6 +81,8 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
     ];
     rows.extend(status.unrecorded.as_ref().map(|one| ("last", last(one))));
     rows.extend(doing(status).map(|does| ("now", clean_line(&does))));
+    let log = status.now.as_ref().and_then(|now| now.log.as_ref());
+    rows.extend(log.map(|log| ("log", clean_line(log))));
     let search = status.search.as_ref();
     rows.extend(search.map(|search| ("search", paint(GOOD, &searching(search)))));
     rows.push(("protected", clean_line(&status.protections.line())));
@@ -231,7 +233,11 @@ fn passed_over(status: &Status) -> Vec<(&'static str, String)> {
             words.push(format!("and {}", clean_line(&ids.join(", "))));
         }
         if let Some(last) = words.last_mut() {
-            last.push_str(" — `evolve retry ID` allows another attempt");
+            let which = match those.as_slice() {
+                [one] => shell_word(clean_line(&one.goal_id)),
+                _ => "ID".to_owned(),
+            };
+            last.push_str(&format!(" — `evolve retry {which}` allows another attempt"));
         }
         rows.extend(words.iter().map(|words| (name, paint(ODD, words))));
     }
