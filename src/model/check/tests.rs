@@ -325,6 +325,21 @@ fn programs_and_modules_are_looked_for_where_the_check_says() {
 }
 
 #[test]
+fn what_a_function_is_handed_to_run_is_run() {
+    check_runs(&[
+        (
+            "run() { echo \"+ $*\"; \"$@\"; }; run sh tools/a.sh",
+            "tools/a.sh",
+        ),
+        (
+            "step() { local n=$1; shift; \"$@\"; }\nstep one ./check.sh",
+            "check.sh",
+        ),
+        ("log() { echo \"$@\"; }; log ./check.sh", ""),
+    ]);
+}
+
+#[test]
 fn braces_stand_for_each_of_their_words() {
     check_runs(&[
         ("./{check,other}.sh", "check.sh"),

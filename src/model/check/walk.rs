@@ -11,11 +11,13 @@ use super::{BUILTINS, Instead};
 mod turns;
 mod unwrap;
 mod words;
+mod wrappers;
 
 pub use unwrap::is_for_all;
 use unwrap::{Inner, aliases, packages, sent_to};
 use words::{copies, each_in, is_change, known, named_by, printed_in, shell_code, shows};
 pub use words::{is_literal, places};
+use wrappers::{Wrapper, wrappers};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -76,6 +78,7 @@ impl Code {
             looked_for: Vec::new(),
             turns_of_loops: Vec::new(),
             loop_at: 0,
+            wrappers: Vec::new(),
         };
         walk.text(&self.text);
         Walked {
@@ -125,6 +128,8 @@ struct Walk {
     turns_of_loops: Vec<String>,
     /// How many subshells were open at the last loop.
     loop_at: usize,
+    /// The functions that run what they are handed.
+    wrappers: Vec<Wrapper>,
 }
 
 impl Walk {
@@ -133,6 +138,7 @@ impl Walk {
             return;
         }
         self.nesting += 1;
+        self.wrappers.extend(wrappers(text));
         let open = self.dirs.len();
         let arguments = std::mem::take(&mut self.arguments);
         let root = self.places.root.clone();
@@ -384,6 +390,11 @@ impl Walk {
                 }
                 if let Some((name, _)) = run_by_node(&words) {
                     self.imply(["npm", "run", name].map(str::to_owned).to_vec());
+                }
+                let wrapper = self.wrappers.iter().find(|one| one.name == words[0]);
+                let handed = wrapper.and_then(|one| words.get(1 + one.taken..));
+                if let Some(handed) = handed.filter(|words| !words.is_empty()) {
+                    self.nested(handed.to_vec());
                 }
                 call(self, words);
                 if let (Some(dir), Some(call)) = (dir, self.calls.last_mut()) {
