@@ -676,6 +676,20 @@ fn steps_of_ci_become_goals_where_that_is_said() {
 }
 
 #[test]
+fn a_step_that_goes_by_what_earlier_ones_made_is_no_goal() {
+    let workflow = "on: push\njobs:\n  a:\n    steps:\n    - run: if ! git diff --exit-code; then exit 1; fi\n    \
+        - run: cargo check --locked\n";
+    let files = [("Cargo.toml", ""), (".github/workflows/ci.yml", workflow)];
+    let said = with(&files, CARGO).answer(&["init", "--no-measure", "--from-ci"]);
+    for line in [
+        "a: if ! git diff --exit-code; then exit 1; fi: it goes by what earlier steps changed\n",
+        "a: cargo check --locked: it needs a Cargo.lock (--locked), and git tracks none\n",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+#[test]
 fn what_rustup_only_has_a_word_for_is_not_installed() {
     let workflow = "on: push\njobs:\n  a:\n    steps:\n    - name: Environment info\n      run: |\n        echo && type cc && which cc\n        uname -a\n    - run: cargo miri test\n";
     let files = [(".github/workflows/ci.yml", workflow)];

@@ -6,6 +6,7 @@ mod commands;
 mod env;
 mod github;
 mod gitlab;
+mod locked;
 mod matrix;
 mod script;
 mod shell;
@@ -144,6 +145,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
                 .or_else(|| changes::made_before(check))
                 .or_else(|| lacks_folder(look, &step.folder))
                 .or_else(|| changes::files(look, &texts_of, &step, check))
+                .or_else(|| locked::why(look, &step.folder, check))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => {

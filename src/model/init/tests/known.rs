@@ -126,7 +126,7 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "grep -q x <<'E'\n$(rm a.txt)\nE",
         "awk '/a|b/ { n++ } END { exit n > 1 }' a.txt",
         "sed -n 's/a/b/p' a.txt | grep -q b",
-        "git -c color.ui=always diff --check",
+        "! git -c color.ui=always grep -q a",
         "sort -o out.txt a.txt && make check",
         "go build -o /dev/null ./...",
         "go build -o bin/x ./cmd/x && ./bin/x-test",
@@ -918,4 +918,28 @@ fn what_looks_at_what_another_job_made_makes_no_goal() {
         "{:#?}",
         found.left_out
     );
+}
+
+#[test]
+fn what_earlier_steps_made_is_no_goal_and_takes_the_place_of_none_that_works() {
+    let job = serde_json::json!({"steps": [
+        {"name": "Update translations", "run": "scripts/update-translations.sh"},
+        {"run": "set -e; if ! git diff --exit-code -I '^#' -- locale; then echo stale; exit 1; fi"},
+        {"run": "cargo check --features backtrace"},
+        {"run": "cargo generate-lockfile -Z minimal-versions"},
+        {"run": "cargo check --locked --features backtrace"},
+    ]});
+    let files = [("Cargo.toml", ""), ("scripts/update-translations.sh", "")];
+    let (goals, left_out) = of_job(&job, &files);
+    assert_eq!(goals, ["cargo check --features backtrace"]);
+    for why in [
+        "-- locale; then e…: it goes by what earlier steps changed",
+        "cargo check --locked --features backtrace: it needs a Cargo.lock (--locked), and git tracks none",
+    ] {
+        let is_told = left_out.iter().any(|line| line.ends_with(why));
+        assert!(is_told, "{why}: {left_out:#?}");
+    }
+    let kept = [files[0], files[1], ("Cargo.lock", "")];
+    let (goals, _) = of_job(&job, &kept);
+    assert_eq!(goals, ["cargo check --locked --features backtrace"]);
 }
