@@ -151,6 +151,33 @@ fn steps_of_ci_whose_tools_are_missing_are_named_where_others_are_added() {
     assert!(said.contains(rows), "{said}");
     fs::remove_file(repo.path("GOALS.yaml")).unwrap();
     let said = repo.answer(&["init", "--no-measure"]);
-    let note = "`evolve init --add --from-ci` makes goals of what .github/workflows/ci.yml, .github/workflows/more.yml run";
+    let note = "`evolve init --add --from-ci` makes goals of what .github/workflows/ci.yml runs\n";
     assert!(said.contains(note), "{said}");
+}
+
+#[test]
+fn a_step_of_ci_that_does_more_than_a_goal_of_the_file_is_added_beside_it() {
+    let script = "test:\n  script: [cargo test, cargo test --no-default-features]\n";
+    let files = [("Cargo.toml", ""), (".gitlab-ci.yml", script)];
+    let repo = with(&files, &[("cargo", "")]);
+    let note = "`evolve init --add --from-ci` makes goals of what .gitlab-ci.yml runs";
+    let said = repo.answer(&["init", "--no-measure"]);
+    assert!(said.contains(note), "{said}");
+    let said = repo.answer(&["init", "--add", "--from-ci", "--write", "--no-measure"]);
+    assert!(said.contains("added 1 goal to GOALS.yaml\n"), "{said}");
+    assert!(!said.contains("of CI tells the same"), "{said}");
+    assert!(ids(&repo).contains(&"gitlab-ci-tests-pass".to_owned()));
+    let said = repo.answer(&["init", "--add", "--from-ci"]);
+    let nothing = "GOALS.yaml lacks nothing that could run here\n";
+    assert!(said.starts_with(nothing), "{said}");
+    // What the file has already is no reason to name CI.
+    repo.write(".gitlab-ci.yml", "test:\n  script: [cargo test]\n");
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.answer(&["init", "--no-measure"]);
+    assert!(!said.contains("--from-ci"), "{said}");
+    let said = repo.answer(&["init", "--add", "--from-ci"]);
+    assert!(
+        said.starts_with(nothing) && !said.contains("of CI"),
+        "{said}"
+    );
 }

@@ -89,9 +89,11 @@ impl Call<'_> {
             return Err(is_there(&self.file.shown, &self.option()));
         }
         refuse_beside_loop(self.repo)?;
-        let found = self.look()?;
+        let disk = Disk::of(self.repo)?;
+        let mut found = self.look(&disk)?;
         let page = init::file(&found, &self.repo.name());
-        understood(&page)?;
+        let goals = understood(&page)?;
+        self.note_on_ci(&disk, &goals, &page, &mut found);
         // Looking and answers take a while.
         refuse_beside_loop(self.repo)?;
         create(&self.file.path, page.as_bytes(), &self.file.shown)?;
@@ -114,7 +116,7 @@ impl Call<'_> {
             refuse_beside_loop(self.repo)?;
         }
         let (goals, _) = self.file.load()?;
-        let mut found = self.look()?;
+        let mut found = self.look(&Disk::of(self.repo)?)?;
         let new = init::missing(&found, &goals);
         let waiting = init::waiting(&found, &goals, &self.text()?, &new);
         let all = [&new[..], &waiting].concat();
@@ -195,34 +197,52 @@ impl Call<'_> {
     }
 
     /// Looks at the repository with the user's wishes: flags, else answers, else what is built in.
-    fn look(&self) -> Result<Found> {
-        let disk = Disk::of(self.repo)?;
-        let mut wishes = Wishes {
-            coverage: self.options.coverage.unwrap_or(COVERAGE),
-            from_ci: self.options.from_ci.unwrap_or(false),
-        };
-        let files = init::ci_files(&disk);
-        let runs = if files.len() == 1 { "runs" } else { "run" };
-        let ci = text::some_of(&files, 2);
-        let is_open = self.options.from_ci.is_none() && !ci.is_empty();
+    fn look(&self, disk: &Disk) -> Result<Found> {
+        let mut wishes = self.wishes();
+        let files = init::ci_files(disk);
+        let is_open = self.options.from_ci.is_none() && !files.is_empty();
         if is_open && self.asks() {
-            let question = format!("Make goals of what {ci} {runs}, too? [y/N] ");
+            let question = format!("Make goals of what {}, too? [y/N] ", that_run(&files));
             wishes.from_ci = ask(&question, false, &yes_or_no)?;
         }
-        let mut found = init::propose(&disk, &wishes);
+        let mut found = init::propose(disk, &wishes);
         if self.options.coverage.is_none() && self.asks() && found.asks_for_coverage() {
             let question = format!("How many percent of the lines should tests run? [{COVERAGE}] ");
             wishes.coverage = ask(&question, COVERAGE, &percent)?;
-            found = init::propose(&disk, &wishes);
+            found = init::propose(disk, &wishes);
         }
         found.leave_unread(&|check| program::shell_problem(check).is_none());
-        if is_open && !self.asks() {
+        Ok(found)
+    }
+
+    /// Returns what the user's flags wish, else what is built in.
+    fn wishes(&self) -> Wishes {
+        Wishes {
+            coverage: self.options.coverage.unwrap_or(COVERAGE),
+            from_ci: self.options.from_ci.unwrap_or(false),
+        }
+    }
+
+    /// Notes of which files of CI goals can be made that the file lacks, where nobody was asked for that.
+    fn note_on_ci(&self, disk: &Disk, goals: &Goals, page: &str, found: &mut Found) {
+        let files = init::ci_files(disk);
+        if files.is_empty() || self.options.from_ci.is_some() || self.asks() {
+            return;
+        }
+        let wishes = Wishes {
+            from_ci: true,
+            ..self.wishes()
+        };
+        let mut of_ci = init::propose(disk, &wishes);
+        of_ci.leave_unread(&|check| program::shell_problem(check).is_none());
+        let files = init::ci_files_with_more(&of_ci, &files, goals, page);
+        if !files.is_empty() {
             found.notes.push(format!(
-                "`evolve init --add --from-ci{}` makes goals of what {ci} {runs}",
-                self.option()
+                "`evolve init --add --from-ci{}` makes goals of what {}",
+                self.option(),
+                that_run(&files)
             ));
         }
-        Ok(found)
     }
 
     /// Says whether there is somebody to ask.
@@ -318,10 +338,16 @@ fn is_there(shown: &str, option: &str) -> Error {
     ))
 }
 
-/// Refuses to write what could not be read back.
-fn understood(page: &str) -> Result<()> {
+/// Names files that run something.
+fn that_run(files: &[String]) -> String {
+    let run = if files.len() == 1 { "runs" } else { "run" };
+    format!("{} {run}", text::some_of(files, 2))
+}
+
+/// Returns the goals of a page, and refuses to write what could not be read back.
+fn understood(page: &str) -> Result<Goals> {
     match goals::read_goals("GOALS.yaml", page.as_bytes()) {
-        Ok(_) => Ok(()),
+        Ok((goals, _)) => Ok(goals),
         Err(problems) => {
             let error = goals::to_error("GOALS.yaml", &problems);
             Err(Error::internal(format!(

@@ -37,7 +37,9 @@ use serde_json::Value;
 
 use tasks::TaskFiles;
 
-pub use add::{appended, leave_untold, missing, unwritten, waiting, with_reasons};
+pub use add::{
+    appended, ci_files_with_more, leave_untold, missing, unwritten, waiting, with_reasons,
+};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
 pub use render::{file, goals};

@@ -56,10 +56,14 @@ fn is_written(one: &Proposal, text: &str) -> bool {
     places.any(|place| place.iter().zip(block).all(is_same))
 }
 
-/// Says whether a goal of the file does the same: by its check, or one that calls the same in the same folder.
+/// Says whether a goal of the file does the same: by its check, or one that calls the same in the same folder; or several do, each a
+/// part of it.
 fn is_told(one: &Proposal, file: &Goals) -> bool {
     let is_measured = one.measured.is_some();
-    file.goals.iter().any(|goal| {
+    let plain = file.goals.iter().filter(|goal| goal.continuous.is_none());
+    let checks = plain.map(|goal| goal.check.as_str());
+    let is_run = || !is_measured && same::is_run_by(&one.check, checks);
+    let is_one = file.goals.iter().any(|goal| {
         let check = goal.check.as_str();
         let is_same = one.same.iter().any(|same| same::has(check, same));
         let is_there = match one.folder.trim_matches('/') {
@@ -69,21 +73,68 @@ fn is_told(one: &Proposal, file: &Goals) -> bool {
         let measures = goal.continuous.is_some();
         let is_check = goal.check.trim() == one.check.trim();
         is_check && (measures || !is_measured) || is_same && is_there && measures == is_measured
-    })
+    });
+    is_one || is_run()
 }
 
-/// Names no longer what gave way to a goal that neither the file nor what is added has: another one tells the same there.
+/// Names no longer what the file has, or what gave way to a goal that neither the file nor what is added has: another one tells the same
+/// there. A goal that has another id there is named by that.
 pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
     let has = |id: &str| {
         let mut ids = file.goals.iter().map(|goal| &goal.id);
         ids.any(|one| one == id) || new.iter().any(|one| one.id == id)
     };
-    found.left_out.retain(|line| {
-        let rest = line.strip_suffix(GAVE_WAY);
-        let rest = rest.or_else(|| line.strip_suffix(TOLD));
-        rest.and_then(|rest| rest.rsplit(' ').next())
-            .is_none_or(has)
-    });
+    let id_of = |check: &str| {
+        let mut new = new.iter().filter(|one| one.check == check);
+        let mut old = file
+            .goals
+            .iter()
+            .filter(|goal| goal.check.trim() == check.trim());
+        let new = new.next().map(|one| one.id.clone());
+        new.or_else(|| old.next().map(|goal| goal.id.clone()))
+    };
+    let is_had = |line: &str| {
+        let mut all = found.gave_way.iter().filter(|one| one.shown() == line);
+        all.any(|one| {
+            let checks = file.goals.iter().map(|goal| goal.check.as_str());
+            let check = one.check.as_ref();
+            check.is_some_and(|check| same::is_run_by(check, checks))
+        })
+    };
+    let told = |line: &String| {
+        let Some((what, id)) = line
+            .strip_suffix(GAVE_WAY)
+            .and_then(|it| it.rsplit_once(' '))
+        else {
+            let rest = line.strip_suffix(TOLD);
+            let id = rest.and_then(|rest| rest.rsplit(' ').next());
+            return id.is_none_or(has).then(|| line.clone());
+        };
+        let mut all = found.proposals.iter();
+        let id = match all.find(|one| one.id == id) {
+            Some(one) => id_of(&one.check)?,
+            None => Some(id.to_owned()).filter(|id| has(id))?,
+        };
+        (!is_had(line)).then(|| format!("{what} {id}{GAVE_WAY}"))
+    };
+    found.left_out = found.left_out.iter().filter_map(told).collect();
+}
+
+/// Returns the files of CI of which goals were made, be they commented out, that a goals file with this text lacks.
+pub fn ci_files_with_more(
+    found: &Found,
+    files: &[String],
+    file: &Goals,
+    text: &str,
+) -> Vec<String> {
+    let new = missing(found, file);
+    let waiting = waiting(found, file, text, &new);
+    let has_more = |path: &&String| {
+        let begin = format!("{path}: ");
+        let mut all = new.iter().chain(&waiting);
+        all.any(|one| one.source.starts_with(&begin))
+    };
+    files.iter().filter(has_more).cloned().collect()
 }
 
 /// Returns the file with these goals, those that wait commented out: where `init` wrote one commented out, in its place, else below the

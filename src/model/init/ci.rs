@@ -345,7 +345,10 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         one.id = first.id;
         one.role = first.role;
         one.weight = first.weight;
-        one.same = first.same;
+        // What does more than that is told by no words of it.
+        if same::is_run_by(&one.check, std::iter::once(&*first.check)) {
+            one.same = first.same;
+        }
         one.missing = one.missing.or(first.missing);
         one.is_alone |= first.is_alone;
     }
@@ -353,7 +356,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         if other.id != one.id {
             found.hands_on(&other.id, std::slice::from_ref(&one.id), true);
         }
-        found.leave_told(other.source, vec![one.id.clone()], same::GAVE_WAY);
+        found.leave_goal_told(other, &one.id, same::GAVE_WAY);
     }
     one
 }

@@ -104,6 +104,28 @@ const TAKES: [&str; 12] = [
     "-n",
     "-timeout",
 ];
+/// Which of these widen what is covered: without them it is less.
+const WIDEN: [&str; 14] = [
+    "--all",
+    "--all-features",
+    "--all-targets",
+    "--check",
+    "--check-only",
+    "--diff",
+    "--include-ignored",
+    "--max-warnings=",
+    "--no-fix",
+    "--release",
+    "--strict",
+    "--workspace",
+    "--workspaces",
+    "-race",
+];
+/// Programs whose options these are; of others a letter may mean anything.
+const OF_OPTIONS: [&str; 16] = [
+    "bun", "cargo", "eslint", "go", "gradle", "gradlew", "jest", "make", "mvn", "mvnw", "mypy",
+    "npm", "pnpm", "pytest", "ruff", "yarn",
+];
 /// What stands for all that there is.
 const EVERYTHING: [&str; 3] = [".", "./", "./..."];
 /// Where tests are.
@@ -215,6 +237,31 @@ impl Told {
         (&self.around, &self.words)
     }
 
+    /// Returns it without what says only how it is told or how fast it goes, and a script of package.json as npm runs it.
+    fn plainly(mut self) -> Told {
+        let program = self.program().to_owned();
+        if called::NODE.contains(&program.as_str())
+            && let Some(at) = called::script_at(&self.words)
+        {
+            let run = [called::NODE[0], "run"].map(str::to_owned);
+            self.words.splice(..at, run);
+        }
+        if !OF_OPTIONS.contains(&program.as_str()) {
+            return self;
+        }
+        let mut is_value = false;
+        let widens = |word: &str| WIDEN.iter().any(|it| word.starts_with(it));
+        self.words.retain(|word| {
+            let takes = TAKES.contains(&word.as_str()) && word != "-D";
+            let goes = std::mem::replace(&mut is_value, takes) || takes;
+            let is_place = EVERYTHING.contains(&word.as_str()) || OF_TESTS.contains(&&**word);
+            let is_manner = || changes_nothing(word, &program) && !widens(word) && word != "--";
+            !goes && (is_place || !is_manner())
+        });
+        self.words.pop_if(|last| last == "--");
+        self
+    }
+
     /// Says whether it does all that another one does, in the same folder.
     fn covers(&self, other: &Told) -> bool {
         if self.around != other.around {
@@ -276,6 +323,16 @@ fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
         }
     }
     found
+}
+
+/// Says whether all that a check runs is run by others, too, each command by one that does all that it does.
+pub(super) fn is_run_by<'c>(check: &str, others: impl Iterator<Item = &'c str>) -> bool {
+    let no_texts = &|_: &called::Task| Vec::new();
+    let plainly = |check: &str| told(check, no_texts).into_iter().map(Told::plainly);
+    let others: Vec<Told> = others.flat_map(plainly).collect();
+    let own: Vec<Told> = plainly(check).collect();
+    let is_run = |one: &Told| others.iter().any(|other| other.covers(one));
+    !own.is_empty() && own.iter().all(is_run)
 }
 
 /// Returns the words of a command from the script on that a shell runs, or the module that Python does; of a linter, its name, wherever
@@ -663,6 +720,40 @@ mod tests {
             ),
         ] {
             assert_eq!(covers(check, same, own), expected, "{check}: {own}");
+        }
+    }
+
+    #[test]
+    fn a_check_is_run_by_others_where_each_of_its_commands_is() {
+        for (check, others, expected) in [
+            ("cargo test --verbose", &["cargo test --quiet"][..], true),
+            ("cargo test --locked -- --nocapture", &["cargo test"], true),
+            ("cargo build -j 4", &["cargo build"], true),
+            ("npm run test", &["npm test --silent"], true),
+            ("yarn lint", &["npm run --silent lint"], true),
+            ("pytest -v --cov=a", &[".venv/bin/pytest -q"], true),
+            ("go test -v ./...", &["go test ./..."], true),
+            (
+                "set -e\ncargo test\ncargo test --no-default-features",
+                &["cargo test", "cargo test --no-default-features --quiet"],
+                true,
+            ),
+            (
+                "set -e\ncargo test\ncargo test --no-default-features",
+                &["cargo test"],
+                false,
+            ),
+            ("cargo test --all-features", &["cargo test"], false),
+            ("cargo test --release", &["cargo test"], false),
+            ("cargo test", &["cargo test --lib"], false),
+            ("go test -race ./...", &["go test ./..."], false),
+            ("npm run lint -- --fix-dry-run", &["npm run lint"], false),
+            ("cd a && cargo test", &["cargo test"], false),
+            ("grep -v a b", &["grep a b"], false),
+            ("set -e", &["cargo test"], false),
+        ] {
+            let others = others.iter().copied();
+            assert_eq!(is_run_by(check, others), expected, "{check}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! What gave way to goals, and to which: the lines that say so go by the ids that are written in the end. Pure.
 
 use super::Found;
-use super::offer::TOLD;
+use super::offer::{Proposal, TOLD};
 use super::same::GAVE_WAY;
 
 /// What is said behind the id of a goal by what calls the same, be it with other words.
@@ -16,10 +16,13 @@ pub(crate) struct GaveWay {
     /// The ids of the goals.
     by: Vec<String>,
     how: &'static str,
+    /// The check of what gave way, where it was a goal.
+    pub(super) check: Option<String>,
 }
 
 impl GaveWay {
-    fn shown(&self) -> String {
+    /// Returns the line that says so.
+    pub(super) fn shown(&self) -> String {
         let how = match (self.by.len(), self.how) {
             (1, how) => how,
             (_, MAY) => MAY,
@@ -42,9 +45,18 @@ impl Found {
             what: what.into(),
             by,
             how,
+            check: None,
         };
         self.left_out.push(one.shown());
         self.gave_way.push(one);
+    }
+
+    /// Leaves out a goal that another one of this id tells.
+    pub(super) fn leave_goal_told(&mut self, goal: Proposal, by: &str, how: &'static str) {
+        self.leave_told(goal.source, vec![by.to_owned()], how);
+        if let Some(last) = self.gave_way.last_mut() {
+            last.check = Some(goal.check);
+        }
     }
 
     /// Has what gave way to a goal, which is no more or has another id, give way to these; says whether anything did.

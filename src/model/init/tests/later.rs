@@ -201,6 +201,40 @@ fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all(
 }
 
 #[test]
+fn a_step_of_ci_that_does_more_is_added_by_another_id_unless_goals_tell_its_parts() {
+    let script = "test: {script: [cargo test, cargo test --no-default-features]}\n";
+    let files = Files::of(&[("Cargo.toml", ""), (".gitlab-ci.yml", script)]);
+    let goal = |id: &str, check: &str| {
+        format!("  - {{id: {id}, description: d, check: {check}, weight: 3}}\n")
+    };
+    let usual = goal("tests-pass", "cargo test --quiet");
+    let other = goal("other", "cargo test --no-default-features --locked");
+    let narrow = goal("tests-pass", "cargo test --lib");
+    for (text, id, is_named) in [
+        (usual.clone(), Some("gitlab-ci-tests-pass"), false),
+        (goal("mine", "cargo test"), Some("tests-pass"), false),
+        (goal("mine", "make"), Some("tests-pass"), true),
+        (narrow, Some("gitlab-ci-tests-pass"), true),
+        (usual + &other, None, false),
+    ] {
+        let (goals, _) = read_goals("g", format!("goals:\n{text}").as_bytes()).unwrap();
+        let mut found = propose(&files, &WITH_CI);
+        let new = missing(&found, &goals);
+        let mut of_ci = new.iter().filter(|one| one.source.starts_with(".gitlab"));
+        assert_eq!(of_ci.next().map(|one| one.id.as_str()), id, "{text}");
+        leave_untold(&mut found, &goals, &new);
+        let gave_way = found.left_out.iter().filter(|line| line.contains("of CI"));
+        let gave_way: Vec<&String> = gave_way.collect();
+        let line = id.filter(|_| is_named);
+        let line = line.map(|id| format!("Cargo.toml: {id} of CI tells the same"));
+        assert_eq!(gave_way, Vec::from_iter(&line), "{text}");
+        let ci = [".gitlab-ci.yml".to_owned()];
+        let more = ci_files_with_more(&found, &ci, &goals, "");
+        assert_eq!(more.is_empty(), id.is_none(), "{text}");
+    }
+}
+
+#[test]
 fn ids_that_are_values_of_yaml_are_quoted() {
     for name in [
         "true", "False", "null", "no", "on", "y", "12", "1e3", "~", "0x1f",
