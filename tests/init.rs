@@ -432,6 +432,33 @@ fn what_is_not_installed_stands_commented_out_with_the_reason() {
 }
 
 #[test]
+fn what_is_commented_out_runs_once_its_advice_was_followed() {
+    let files = [
+        ("pyproject.toml", "[tool.pyright]\n"),
+        ("a.py", ""),
+        (".gitignore", "/.venv\n"),
+    ];
+    let repo = with(&files, &[]);
+    let install = |program: &str| {
+        repo.write(&format!(".venv/bin/{program}"), "#!/bin/sh\n");
+        let path = repo.path(&format!(".venv/bin/{program}"));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    install("python");
+    repo.answer(&["init", "--no-measure"]);
+    let file = repo.read("GOALS.yaml");
+    let (head, rest) = file.split_once("  # pyproject.toml: tool.pyright").unwrap();
+    let advice = "; not now: pyright is not installed: .venv/bin/pip install pyright\n";
+    let goal = rest.strip_prefix(advice).unwrap();
+    install("pyright");
+    let (goal, rest) = goal.split_once("\n\n").unwrap();
+    let goal = goal.replace("# ", "");
+    repo.write("GOALS.yaml", &format!("{head}{goal}\n\n{rest}"));
+    let said = repo.answer(&["measure", "pyright-clean"]);
+    assert!(said.contains("pass  pyright-clean"), "{said}");
+}
+
+#[test]
 fn tests_that_need_the_project_installed_wait_where_python_does_not_find_it() {
     let files = [
         ("pyproject.toml", "[project]\nname = \"calc\"\n"),

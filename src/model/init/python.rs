@@ -239,7 +239,8 @@ impl<'a> Project<'a> {
             (Runner::Pdm, _) if is_run => by("pdm", "run "),
             (Runner::Pipenv, _) if is_run => by("pipenv", "run "),
             (_, Some(folder)) => plain(&format!("{folder}/bin/{command}")),
-            (_, None) => {
+            (_, None) if self.look.finds(program) => plain(command),
+            (runner, None) => {
                 let what = match package {
                     "pytest" => self.to_install(None, true),
                     "mkdocs" | "sphinx" => self.for_docs().unwrap_or_else(|| package.to_owned()),
@@ -247,7 +248,16 @@ impl<'a> Project<'a> {
                 };
                 let install = self.to_add(package);
                 let install = install.unwrap_or_else(|| format!("{} install {what}", self.pip()));
-                plain(command).needs(self.look, program, &install)
+                // As it is called once that is done.
+                let goal = match runner {
+                    Runner::Uv => by("uv", "run --locked "),
+                    Runner::Poetry => by("poetry", "run "),
+                    Runner::Pdm => by("pdm", "run "),
+                    Runner::Pipenv => by("pipenv", "run "),
+                    Runner::Venv(folder) => plain(&format!("{folder}/bin/{command}")),
+                    Runner::Path => plain(command),
+                };
+                goal.needs(self.look, program, &install)
             }
         };
         let is_elsewhere = is_run && !self.names(package) && own.is_none();
@@ -256,6 +266,31 @@ impl<'a> Project<'a> {
             None => goal,
         };
         goal.same_as(&[program])
+    }
+
+    /// Holds back a goal that lacks modules. What came from the PATH would not find them in the project's own environment: it is called
+    /// there, where it is to be put with them.
+    fn held_for_modules(
+        &self,
+        goal: Proposal,
+        command: &str,
+        packages: &str,
+        why: Option<&str>,
+    ) -> Proposal {
+        let program = command.split(' ').next().unwrap_or_default();
+        let is_there = || self.own_program(program).is_some();
+        match (why, self.runner) {
+            (Some(why), Runner::Venv(folder))
+                if goal.missing.is_none() && why.contains(" install ") && !is_there() =>
+            {
+                let own = format!("{folder}/bin/{command}");
+                let check = goal.check.replace(command, &own);
+                let more = packages.split(' ').filter(|it| !names(why, it));
+                let words: Vec<&str> = std::iter::once(why).chain(more).collect();
+                Proposal { check, ..goal }.lacks(words.join(" "))
+            }
+            _ => held(goal, why),
+        }
     }
 
     /// Returns the command by which what keeps the project's packages adds one for its developers; none where that is pip.
@@ -349,7 +384,7 @@ impl<'a> Project<'a> {
             .seen_in(&source)
             .same_as(&["tox -e py"]);
         let why = self.not_installed(&tests, By::Pytest);
-        let goal = held(goal, why.as_deref());
+        let goal = self.held_for_modules(goal, &command, "pytest", why.as_deref());
         // A goal that runs outside of the environment does not tell the same as one that runs there.
         found.proposals.push(match own {
             Some(_) => goal,
@@ -360,15 +395,19 @@ impl<'a> Project<'a> {
             true => None,
             false => self.coverage_by_itself(&command, wishes),
         };
+        let why = why.as_deref();
         if let Some(goal) = by_itself {
-            found.proposals.push(held(goal, why.as_deref()));
+            let packages = "pytest coverage";
+            let goal = self.held_for_modules(goal, "coverage ", packages, why);
+            found.proposals.push(goal);
         } else if self.names("pytest-cov")
             || self.tool("coverage").is_some()
             || self.has_file(".coveragerc")
             || is_measured
         {
             let goal = self.coverage(is_measured, wishes);
-            found.proposals.push(held(goal, why.as_deref()));
+            let goal = self.held_for_modules(goal, "pytest ", "pytest-cov", why);
+            found.proposals.push(goal);
         }
     }
 
@@ -518,7 +557,10 @@ impl<'a> Project<'a> {
         let goal = match is_by_hand && self.own_program("coverage").is_none() {
             true => {
                 let install = format!("{} install pytest-cov", self.pip());
-                goal.needs(self.look, "coverage", &install)
+                let is_elsewhere = self.own_program("pytest").is_some();
+                let is_lacking = is_elsewhere || !self.look.finds("coverage");
+                let why = is_lacking.then(|| format!("coverage is not installed: {install}"));
+                self.held_for_modules(goal, "pytest ", "pytest-cov", why.as_deref())
             }
             false => goal,
         };

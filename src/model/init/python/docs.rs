@@ -91,14 +91,11 @@ impl Project<'_> {
             let mut modules = self.loaded(by, &text).into_iter();
             modules.find(|module| !self.look.imports(&program, module))
         });
-        Some(match lacks {
-            Some(module) => goal.lacks(format!(
-                "{module} is not installed: {} install {}",
-                self.pip(),
-                self.for_docs().unwrap_or_else(|| package_of(&module))
-            )),
-            None => goal,
-        })
+        let why = lacks.map(|module| {
+            let what = self.for_docs().unwrap_or_else(|| package_of(&module));
+            format!("{module} is not installed: {} install {what}", self.pip())
+        });
+        Some(self.held_for_modules(goal, &command, package, why.as_deref()))
     }
 
     /// Returns the modules of others that are loaded by what a configuration says.

@@ -72,7 +72,8 @@ impl Project<'_> {
                     .says(says)
                     .seen_in(seen);
                 let goal = held(goal, why.or(instead).as_deref());
-                goals.push(held(goal, lacking.as_deref()));
+                let goal = self.held_for_modules(goal, &command, package, lacking.as_deref());
+                goals.push(goal);
             }
         };
         let seen_ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);

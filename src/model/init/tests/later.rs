@@ -30,6 +30,55 @@ fn pytest_in_an_environment_of_the_projects_own_is_proposed_beside_unittest() {
 }
 
 #[test]
+fn what_waits_for_a_tool_is_the_check_that_runs_once_that_is_installed() {
+    const TOOLS: &[&str] = &["pyright", "sphinx-build", "pytest"];
+    let table = "[tool.pyright]\n[tool.pytest.ini_options]\n";
+    let all = |venv: &'static str| {
+        vec![
+            ("pyproject.toml", table),
+            ("docs/conf.py", ""),
+            ("tests/test_a.py", "import pytest\nimport attr\n"),
+            (venv, ""),
+        ]
+    };
+    let waiting = |files: Vec<(&str, &str)>, missing| {
+        let found = propose(&Files::of(&files).without(missing), &PLAIN);
+        reads_back(&found);
+        let shown = |one: &Proposal| (one.check.clone(), one.missing.clone().unwrap());
+        let all: Vec<_> = found.lacking().map(shown).collect();
+        all
+    };
+    let of = |program: &str, by: &str, words: &str, install: &str| {
+        let why = format!("{program} is not installed: {install}");
+        (format!("{by}{program}{words}"), why)
+    };
+    let docs = " -W -q docs \"$(mktemp -d)\"";
+    for (venv, by, pip) in [
+        ("!.venv/bin/python", ".venv/bin/", ".venv/bin/pip install"),
+        ("!venv/bin/python", "venv/bin/", "venv/bin/pip install"),
+        ("uv.lock", "uv run --locked ", "uv add --dev"),
+        ("poetry.lock", "poetry run ", "poetry add --group dev"),
+        ("a.py", "", "pip install"),
+    ] {
+        let expected = [
+            of("pytest", by, " -q", &format!("{pip} pytest")),
+            of("pyright", by, "", &format!("{pip} pyright")),
+            of("sphinx-build", by, docs, &format!("{pip} sphinx")),
+        ];
+        assert_eq!(waiting(all(venv), TOOLS), expected, "{venv}");
+    }
+    // What is there already stays, and what lacks a module is put beside it.
+    let table = ("requirements.txt", "attr\n");
+    let files = [all("!.venv/bin/python"), vec![table]].concat();
+    let expected = (
+        ".venv/bin/pytest -q".to_owned(),
+        "attr is not installed: .venv/bin/pip install --requirement requirements.txt pytest"
+            .to_owned(),
+    );
+    assert_eq!(waiting(files, &["pytest: attr"]), [expected]);
+}
+
+#[test]
 fn the_environment_of_a_project_in_a_folder_lies_there() {
     let mut all = vec![
         (
