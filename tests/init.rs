@@ -362,6 +362,17 @@ fn each_kind_of_project_has_the_goals_of_its_tools() {
             &["tests-pass", "types-fit", "ruff-clean"],
         ),
         (
+            &[
+                ("manage.py", "import django\n"),
+                (
+                    "a/tests.py",
+                    "from unittest import TestCase\nclass A(TestCase): pass\n",
+                ),
+            ],
+            &["python3"],
+            &["tests-pass", "django-clean"],
+        ),
+        (
             &[("pom.xml", "<project/>")],
             &["mvn", "java"],
             &["builds", "tests-pass"],

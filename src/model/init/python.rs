@@ -1,8 +1,9 @@
-//! Python: pytest or unittest, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
+//! Python: pytest, unittest or Django's tests, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
 //! files are, else from `.venv`, else from the PATH. Pure.
 
 mod advice;
 mod calls;
+mod django;
 mod docs;
 mod installed;
 mod needed;
@@ -73,6 +74,12 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, wishes: &Wishes, found
             all.insert(home);
         }
     }
+    let is_djangos = |home: &String| {
+        let manage = look.read(&join(home, django::MANAGE));
+        manage.is_some_and(|text| django::is_django(&text))
+    };
+    let of_django = homes(look, django::MANAGE, found, &|_| false);
+    all.extend(of_django.into_iter().filter(is_djangos));
     let is_below = |home: &String| {
         all.iter()
             .any(|upper| upper != home && is_within(home, upper))
@@ -93,6 +100,7 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, wishes: &Wishes, found
             found.name = names.next().map(str::to_owned);
         }
         project.tests(wishes, found);
+        found.proposals.extend(project.django());
         if found.has(Role::Test, home) {
             project.note_on_environment(found);
         }
@@ -353,6 +361,10 @@ impl<'a> Project<'a> {
             "tests/conftest.py",
         ];
         let configured = self.configured("pytest", &settings);
+        if let Some(goal) = self.django_tests(configured.is_some()) {
+            found.proposals.push(goal);
+            return;
+        }
         let is_test = |path: &&String| {
             let name = split(path).1;
             let is_named = name.starts_with("test_") || name.ends_with("_test.py");
@@ -486,16 +498,25 @@ impl<'a> Project<'a> {
         if !name.starts_with("test") {
             place.push_str(" -p '*_test.py'");
         }
+        let arguments = format!("-m unittest discover{place}");
+        self.runs_python(Role::Test, "tests-pass", &arguments)
+            .says("All tests pass")
+            .seen_in(test)
+            .same_as(&["unittest", "pytest", "tox -e py"])
+    }
+
+    /// Makes a goal that hands the project's Python these arguments.
+    fn runs_python(&self, role: Role, id: &str, arguments: &str) -> Proposal {
         let by = |python: &str| {
-            let check = format!("{python} -m unittest discover{place}");
-            Proposal::new(Role::Test, "tests-pass", self.home, check)
+            let check = format!("{python} {arguments}");
+            Proposal::new(role, id, self.home, check)
         };
         let install = |runner: &str| format!("see its documentation, or `pip install {runner}`");
         let of_its_own = |runner: &str, words: &str| {
             let goal = by(&format!("{runner} {words} python"));
             goal.needs(self.look, runner, &install(runner))
         };
-        let goal = match self.runner {
+        match self.runner {
             Runner::Uv => {
                 let brought = self.brought_for("unittest", "unittest");
                 of_its_own("uv", format!("run --locked {brought}").trim_end())
@@ -505,10 +526,7 @@ impl<'a> Project<'a> {
             Runner::Pipenv => of_its_own("pipenv", "run"),
             Runner::Venv(folder) => by(&format!("{folder}/bin/python")),
             Runner::Path => by("python3").needs(self.look, "python3", "see https://www.python.org"),
-        };
-        goal.says("All tests pass")
-            .seen_in(test)
-            .same_as(&["unittest", "pytest", "tox -e py"])
+        }
     }
 
     /// Returns the floor of coverage that the project sets.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::super::ini::{keys, values};
 use super::super::offer::{Proposal, Role};
 use super::super::{Found, has, join, split, text_at};
+use super::django::MANAGE;
 use super::{Project, Runner, names};
 use crate::model::text::shell_word;
 
@@ -68,15 +69,18 @@ impl Project<'_> {
         }
         let is_tested = |one: &&Proposal| one.role == Role::Test && one.folder == self.home;
         let tests = found.proposals.iter().find(is_tested);
-        let calls_pytest =
-            |one: &Proposal| one.missing.is_none() && !one.check.contains("unittest");
-        let by_unittest = tests.is_some_and(|one| one.check.contains("unittest"));
+        let is_of_python = |one: &Proposal| {
+            let mut words = ["python3 -m unittest", MANAGE].iter();
+            words.any(|word| one.check.contains(word))
+        };
+        let calls_pytest = |one: &Proposal| one.missing.is_none() && !is_of_python(one);
+        let by_python = tests.is_some_and(is_of_python);
         let then = match tests.is_some_and(calls_pytest) {
             true => "write .venv/bin/pytest for pytest in GOALS.yaml",
-            false if by_unittest => "write .venv/bin/python for python3 in GOALS.yaml",
+            false if by_python => "write .venv/bin/python for python3 in GOALS.yaml",
             false => "evolve init --add --write",
         };
-        let what = self.to_install(None, !by_unittest);
+        let what = self.to_install(None, !by_python);
         if what.is_empty() {
             return;
         }

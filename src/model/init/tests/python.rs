@@ -952,3 +952,83 @@ fn types_wait_for_the_packages_that_what_is_looked_at_imports() {
     }
     assert_eq!(of(plain, &tox("."), test, &[]), None);
 }
+
+#[test]
+fn django_tests_and_looks_at_itself_by_the_projects_python() {
+    const MANAGE: &str = "import os\n\ndef main():\n    os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site.settings')\n    \
+        from django.core.management import execute_from_command_line\n";
+    let own = [
+        ("manage.py", MANAGE),
+        ("site/settings.py", "import environ\n"),
+        (
+            "app/tests.py",
+            "from django.test import TestCase\nclass A(TestCase):\n    def test_a(self): pass\n",
+        ),
+        ("!.venv/bin/python", ""),
+    ];
+    let of = |more: &[(&'static str, &'static str)]| goals_in(&[&own, more].concat());
+    let all = |python: &str| {
+        [
+            format!("9 tests-pass: {python} manage.py test"),
+            format!("7 django-clean: {python} manage.py check"),
+        ]
+    };
+    assert_eq!(of(&[]), all(".venv/bin/python"));
+    assert_eq!(of(&[("uv.lock", "")]), all("uv run --locked python"));
+    let migrations =
+        "6 migrations-complete: .venv/bin/python manage.py makemigrations --check --dry-run";
+    let with_models = of(&[("app/migrations/0001_initial.py", "")]);
+    assert_eq!(with_models[2..], [migrations]);
+    let clean = "7 django-clean: .venv/bin/python manage.py check";
+    for set_up in [
+        (
+            "pytest.ini",
+            "[pytest]\nDJANGO_SETTINGS_MODULE = site.settings\n",
+        ),
+        ("requirements.txt", "django\npytest-django\n"),
+    ] {
+        let test = ("app/test_a.py", "import pytest\n");
+        let pytest = [test, set_up, ("!.venv/bin/pytest", "")];
+        assert_eq!(
+            of(&pytest),
+            ["9 tests-pass: .venv/bin/pytest -q", clean],
+            "{set_up:?}"
+        );
+    }
+    // One of tests that have none yet, or of a manage.py of another kind, says nothing.
+    let empty = ("app/tests.py", "# Create your tests here.\n");
+    assert_eq!(goals_in(&[own[0], empty, own[3]]), [clean]);
+    assert_eq!(goals_in(&[("manage.py", "import flask\n")]), [""; 0]);
+    // Beside what asks for packages in a folder it is the project.
+    assert_eq!(
+        of(&[("docs/requirements.txt", "")]),
+        all(".venv/bin/python")
+    );
+    let why = |missing, more: &[(&str, &str)]| {
+        let files = Files::of(&[&own, more].concat()).without(missing);
+        let found = propose(&files, &PLAIN);
+        reads_back(&found);
+        let all: Vec<_> = found.lacking().map(|one| one.missing.clone()).collect();
+        assert_eq!(all.len(), 2, "{found:#?}");
+        all.into_iter().flatten().next()
+    };
+    for (missing, more, expected) in [
+        (
+            &[".venv/bin/python: django"][..],
+            &[][..],
+            "django is not installed: .venv/bin/pip install django",
+        ),
+        (
+            &[".venv/bin/python: django"],
+            &[("requirements.txt", "Django>=5\n")],
+            "django is not installed: .venv/bin/pip install --requirement requirements.txt",
+        ),
+        (
+            &[".venv/bin/python: environ"],
+            &[],
+            "environ is not installed: site/settings.py imports it",
+        ),
+    ] {
+        assert_eq!(why(missing, more).as_deref(), Some(expected));
+    }
+}
