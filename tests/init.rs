@@ -373,6 +373,17 @@ fn each_kind_of_project_has_the_goals_of_its_tools() {
             &["tests-pass", "django-clean"],
         ),
         (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#,
+                ),
+                ("test/a.test.js", "import test from 'node:test';\n"),
+            ],
+            &["node", "npm"],
+            &["tests-pass"],
+        ),
+        (
             &[("pom.xml", "<project/>")],
             &["mvn", "java"],
             &["builds", "tests-pass"],

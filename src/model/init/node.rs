@@ -2,6 +2,7 @@
 //! script tells of them. Pure.
 
 mod coverage;
+mod own;
 pub(super) mod scripts;
 
 use serde_json::Value;
@@ -288,7 +289,9 @@ pub(super) fn propose(
         if package.home.is_empty() && found.name.is_none() {
             found.name = super::text_at(&package.json, "/name").map(str::to_owned);
         }
-        scripts(&package, tasks, found);
+        let own = own_tests(look, &package);
+        scripts(&package, tasks, own.as_ref(), found);
+        found.proposals.extend(own);
         types(look, &package, found);
         coverage::propose(look, tasks, &package, wishes, found);
         packages.push(package);
@@ -296,8 +299,27 @@ pub(super) fn propose(
     packages
 }
 
-/// Proposes the scripts that tell something.
-fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
+/// Proposes the tests that Node runs itself, where no script is there for tests, or only the one that npm writes.
+fn own_tests(look: &dyn Look, package: &Package) -> Option<Proposal> {
+    let tests = SCRIPTS.iter().filter(|(role, ..)| *role == Role::Test);
+    let mut names = tests.flat_map(|(_, _, _, names)| names.iter());
+    let has_script = names.any(|name| {
+        let script = package.script(name);
+        script.is_some_and(|text| !says_none(text))
+    });
+    match has_script {
+        true => None,
+        false => own::tests(look, package),
+    }
+}
+
+/// Says whether a script is the one that npm writes where there are no tests.
+fn says_none(text: &str) -> bool {
+    text.contains(NONE) || text.trim().is_empty()
+}
+
+/// Proposes the scripts that tell something; of the tests that Node runs itself it is told.
+fn scripts(package: &Package, tasks: &TaskFiles, own: Option<&Proposal>, found: &mut Found) {
     let path = join(&package.home, "package.json");
     let mut seen: Vec<&str> = Vec::new();
     let mut proposed: Vec<(Role, String, &str)> = Vec::new();
@@ -310,6 +332,12 @@ fn scripts(package: &Package, tasks: &TaskFiles, found: &mut Found) {
             seen.push(name);
             match cannot_be_a_goal(package, tasks, name, text) {
                 Some(why) => {
+                    let why = match own.filter(|_| role == Role::Test && says_none(text)) {
+                        Some(own) => {
+                            format!("it says that there are none; {} runs {}", own.id, own::RUNS)
+                        }
+                        None => why,
+                    };
                     found.leave_out(format!("{path}: scripts.{name}: {why}"));
                     false
                 }
@@ -514,7 +542,7 @@ fn cannot_be_a_goal(
 ) -> Option<String> {
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match () {
-        () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
+        () if says_none(text) => Some(NO_TESTS.to_owned()),
         () if name.starts_with("test") && check::done(text).iter().all(offer::says) => {
             Some(NO_TESTS.to_owned())
         }

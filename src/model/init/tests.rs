@@ -321,6 +321,51 @@ fn a_test_script_that_says_there_is_none_and_one_that_never_ends_are_left_out() 
 }
 
 #[test]
+fn tests_that_node_runs_itself_are_a_goal_where_no_script_is_there_for_tests() {
+    const NONE: &str = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+    const ASSERTS: &str = "import test from 'node:test';\n";
+    let goal = "9 tests-pass: node --test";
+    for (package, path, text, expected) in [
+        (NONE, "test/a.test.js", ASSERTS, Some(goal)),
+        (NONE, "a.test.mjs", ASSERTS, Some(goal)),
+        (NONE, "test.js", "require('node:test')", Some(goal)),
+        (NONE, "test/deep/a.js", ASSERTS, Some(goal)),
+        ("{}", "test/a.js", ASSERTS, Some(goal)),
+        (NONE, "test/a.js", "require('assert')", None),
+        (NONE, "tests/a.js", ASSERTS, None),
+        (NONE, "fixtures/a.test.js", ASSERTS, None),
+        (
+            r#"{"scripts": {"test": "npm publish"}}"#,
+            "test.js",
+            ASSERTS,
+            None,
+        ),
+        (
+            r#"{"devDependencies": {"mocha": "1"}}"#,
+            "test.js",
+            ASSERTS,
+            None,
+        ),
+    ] {
+        let files = [
+            ("package.json", package),
+            (path, text),
+            ("!node_modules", ""),
+        ];
+        let goals = goals_in(&files);
+        assert_eq!(goals, Vec::from_iter(expected), "{package} {path}");
+    }
+    let files = [("web/package.json", NONE), ("web/test.js", ASSERTS)];
+    assert_eq!(
+        goals_in(&files),
+        ["9 web-tests-pass: cd web && node --test"]
+    );
+    let found = propose(&Files::of(&files), &PLAIN);
+    let told = "web/package.json: scripts.test: it says that there are none; web-tests-pass runs node --test";
+    assert_eq!(found.left_out, [told]);
+}
+
+#[test]
 fn packages_that_are_not_installed_make_goals_for_later() {
     let package = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
     let files = Files::of(&[("package.json", package), ("package-lock.json", "")]);

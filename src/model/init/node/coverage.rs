@@ -10,7 +10,7 @@ use super::{Package, TABLE, cannot_be_a_goal};
 use crate::model::check;
 
 /// Programs that run tests.
-const RUNNERS: [&str; 12] = [
+pub(super) const RUNNERS: [&str; 12] = [
     "ava",
     "borp",
     "cypress",
