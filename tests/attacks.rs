@@ -100,7 +100,7 @@ fn tricks_with_what_checks_run_move_the_goalposts() {
         (
             "other line ends by an attribute",
             "echo '*.sh eol=crlf' >.gitattributes; rm checks/a.sh; git checkout -q checks/a.sh",
-            "checks/a.sh changed",
+            "checks/a.sh is written otherwise by a checkout",
         ),
         (
             "another script sourced",

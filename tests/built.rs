@@ -183,7 +183,7 @@ fn a_program_whose_copies_were_changed_too_is_not_believed() {
     repo.agent_does(&[
         "printf 'exit 0\\n' >bin/tool; touch -d 2099-01-01 bin/tool\nfind .git/evolve ~/.local/state/evolve -path '*/keep/*' -type f -exec cp bin/tool {} ';'",
     ]);
-    repo.run(&["--max-cycles=1"]).expect(0);
+    repo.run(&["--max-cycles=1"]).expect(11);
     assert_eq!(repo.each("reason"), ["goalposts moved: bin/tool changed"]);
     assert!(
         !repo.has("bin/tool"),
