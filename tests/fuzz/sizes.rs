@@ -47,6 +47,106 @@ fn output_without_end_or_sense_is_bounded_in_memory_and_leaves_a_clean_tail() {
 }
 
 #[test]
+fn a_report_as_large_as_is_read_is_read_within_the_bounds() {
+    let most = 32 << 20;
+    // What stands in a report: its beginning, one of so many, what comes between two, and its end.
+    let filled = |begin: &str, one: &dyn Fn(usize) -> String, end: &str| {
+        let mut text = begin.to_owned();
+        for index in 0.. {
+            let more = one(index);
+            if text.len() + more.len() + end.len() > most {
+                break;
+            }
+            text += &more;
+        }
+        text + end
+    };
+    let objects = |_| "{\"a\":1},".to_owned();
+    for (read, report) in [
+        ("json: 'r#/a'", filled("{\"x\":[", &objects, "0],\"a\":2}")),
+        ("json: 'r#/x'", filled("{\"x\":[", &objects, "0]}")),
+        (
+            "json: 'r#/x/y'",
+            filled("{\"x\":{", &|key| format!("\"{key}\":1,"), "\"a\":2}}"),
+        ),
+        (
+            "json: 'r#/a'",
+            filled("{\"a\":\"", &|_| "1".repeat(100), "\"}"),
+        ),
+        (
+            "sarif: r",
+            filled(
+                "{\"runs\":[",
+                &|_| "{\"results\":[{\"ruleId\":\"a\",\"level\":\"error\"}]},".to_owned(),
+                "{}]}",
+            ),
+        ),
+        (
+            "sarif: r",
+            filled(
+                "{\"runs\":[{\"results\":[",
+                &|id| format!("{{\"ruleId\":\"{id}\"}},"),
+                "{}]}]}",
+            ),
+        ),
+        (
+            "sarif: r",
+            filled(
+                "{\"runs\":[{\"results\":[],\"tool\":{\"driver\":{\"rules\":[",
+                &|id| format!("{{\"id\":\"{id}\"}},"),
+                "{}]}}}]}",
+            ),
+        ),
+        (
+            "hyperfine: r",
+            filled(
+                "{\"results\":[",
+                &|id| format!("{{\"command\":\"{id}\"}},"),
+                "{}]}",
+            ),
+        ),
+        (
+            "lcov: r",
+            filled(
+                "SF:a\n",
+                &|line| format!("DA:{line},1\n"),
+                "end_of_record\n",
+            ),
+        ),
+        (
+            "lcov: r",
+            filled(
+                "",
+                &|file| format!("SF:{file}\nDA:1,1\nend_of_record\n"),
+                "",
+            ),
+        ),
+        (
+            "{lcov: r, of: functions}",
+            filled(
+                "SF:a\n",
+                &|index| format!("FNL:{index},1\n"),
+                "end_of_record\n",
+            ),
+        ),
+    ] {
+        let read = read.trim_matches(['{', '}']);
+        let repo = TestRepo::with_goals(&format!(
+            "  - id: large\n    description: d\n    check: cp .git/large r\n    weight: 5\n    continuous: {{metric: m, threshold: 1, direction: at-least, read: {{{read}}}}}\n"
+        ));
+        repo.write(".git/large", &report);
+        eprintln!("{read}: {}", &report[..report.len().min(60)]);
+        let run = finish_bounded(repo.spawn(&["measure", "--json"])).expect(0);
+        let snapshot: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let goal = &snapshot["goals"][0];
+        assert!(
+            goal["value"].is_number() || goal["reason"].is_string(),
+            "{goal}"
+        );
+    }
+}
+
+#[test]
 fn a_goals_file_of_two_gigabytes_is_refused_unread() {
     let repo = wanting_a();
     File::create(repo.path("GOALS.yaml"))

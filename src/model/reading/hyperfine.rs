@@ -1,7 +1,9 @@
 //! What hyperfine exports as JSON (`--export-json`), in seconds. Pure.
 
+use serde::Deserializer;
 use serde_json::Value;
 
+use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, pass, take};
 use super::{Report, json, shown};
 
 /// Which figure.
@@ -35,32 +37,39 @@ pub const WORDS: &[(&str, Of)] = &[
     ("system", Of::System),
 ];
 
+/// The most that is kept of a command, in bytes.
+const ROOM: usize = 64 << 10;
+/// How many bytes of names of commands a message has.
+const NAMED: usize = 2 << 10;
+/// What is kept of each result.
+const RESULT: Wanted = Wanted::Members(&[("command", PLAIN)]);
+
 /// Returns the figure of the command called `command`, or of the only one.
 pub fn seconds(of: Of, command: Option<&str>, report: &Report) -> Result<f64, String> {
-    let document = json::parse(report)?;
+    let mut export = Export {
+        command,
+        results: None,
+    };
+    json::take_report(&mut export, report)?;
     let name = report.quoted();
-    let results = document.get("results").and_then(Value::as_array);
-    let results =
-        results.ok_or_else(|| format!("{name} is no export of hyperfine: it has no results"))?;
-    let named = |result: &&Value| command.is_none_or(|command| called(result) == command);
-    let fitting: Vec<&Value> = results.iter().filter(named).collect();
-    let all: Vec<String> = results
-        .iter()
-        .map(|result| quoted(called(result)))
-        .collect();
-    let all = all.join(", ");
-    match (&fitting[..], command) {
-        (_, _) if results.is_empty() => Err(format!("{name} holds no result")),
-        ([only], _) => {
+    let results = export
+        .results
+        .ok_or_else(|| format!("{name} is no export of hyperfine: it has no results"))?;
+    let all = results.names;
+    match (results.fitting, command) {
+        (_, _) if results.count == 0 => Err(format!("{name} holds no result")),
+        (1, _) => {
             let word = WORDS.iter().find(|(_, word)| *word == of);
             let word = word.map_or("", |(word, _)| word);
-            json::pointed_at(
-                only,
+            let (index, called) = results.first;
+            json::in_part(
+                report,
+                &format!("/results/{index}"),
                 &format!("/{word}"),
-                &format!("{} in {name}", quoted(called(only))),
+                &format!("{called} in {name}"),
             )
         }
-        ([], command) => {
+        (0, command) => {
             let command = quoted(command.unwrap_or_default());
             Err(format!("{name} has no command {command}; it has {all}"))
         }
@@ -68,18 +77,74 @@ pub fn seconds(of: Of, command: Option<&str>, report: &Report) -> Result<f64, St
             "{name} has several commands, {all}; say which one with `command`"
         )),
         (several, Some(command)) => Err(format!(
-            "{name} has the command {} {} times; give each a name with hyperfine's -n",
+            "{name} has the command {} {several} times; give each a name with hyperfine's -n",
             quoted(command),
-            several.len()
         )),
     }
 }
 
-fn called(result: &Value) -> &str {
-    result
-        .get("command")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+/// What hyperfine exported.
+struct Export<'c> {
+    command: Option<&'c str>,
+    results: Option<Results<'c>>,
+}
+
+impl<'t> Taker<'t> for Export<'_> {
+    fn member<D: Deserializer<'t>>(&mut self, key: &str, value: D) -> Result<(), D::Error> {
+        if key != "results" {
+            return pass(value);
+        }
+        let mut results = Results {
+            command: self.command,
+            is_list: false,
+            count: 0,
+            fitting: 0,
+            first: (0, String::new()),
+            names: String::new(),
+        };
+        take(&mut results, value)?;
+        self.results = Some(results).filter(|results| results.is_list);
+        Ok(())
+    }
+}
+
+/// The results, and which of them fit.
+struct Results<'c> {
+    command: Option<&'c str>,
+    is_list: bool,
+    count: usize,
+    fitting: usize,
+    /// The first that fits: its index, and its command for people.
+    first: (usize, String),
+    /// All commands for people, as far as anybody would read.
+    names: String,
+}
+
+impl<'t> Taker<'t> for Results<'_> {
+    fn list(&mut self) {
+        self.is_list = true;
+    }
+
+    fn element<D: Deserializer<'t>>(&mut self, index: usize, value: D) -> Result<(), D::Error> {
+        let result = Kept::from(&RESULT, &Room::of(ROOM), value)?;
+        let called = result.get("command").and_then(Value::as_str);
+        let called = called.unwrap_or_default();
+        self.count += 1;
+        if self.command.is_none_or(|command| called == command) {
+            self.fitting += 1;
+            if self.fitting == 1 {
+                self.first = (index, quoted(called));
+            }
+        }
+        if self.names.len() < NAMED {
+            let comma = if index > 0 { ", " } else { "" };
+            self.names += &format!("{comma}{}", quoted(called));
+            if self.names.len() >= NAMED {
+                self.names += ", …";
+            }
+        }
+        Ok(())
+    }
 }
 
 fn quoted(command: &str) -> String {

@@ -5,6 +5,7 @@
 //! was recorded, counts once: a line is hit if any run hit it, as `lcov --summary` has it.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Report, percent as share, shown};
 
@@ -27,44 +28,123 @@ pub const WORDS: &[(&str, Of)] = &[
     ("branches", Of::Branches),
 ];
 
+/// The most source files of all reports, and the most functions of one that have an index.
+const MOST: usize = 100_000;
+
 /// What one section says of its source file.
 #[derive(Debug, Default)]
-struct Section {
+struct Section<'t> {
     found: Option<u64>,
     hit: Option<u64>,
     /// Whether each single line, function or branch was hit.
-    items: HashMap<String, bool>,
+    items: Items,
     /// The lines of functions, by the index that newer files give them.
-    indexed: HashMap<String, String>,
+    indexed: HashMap<&'t str, &'t str>,
 }
 
-impl Section {
-    fn note(&mut self, item: &str, is_hit: bool) {
-        *self.items.entry(item.to_owned()).or_default() |= is_hit;
-    }
-
-    fn counted(&self) -> (u64, u64) {
-        let hit = self.items.values().filter(|is_hit| **is_hit).count();
-        (hit as u64, self.items.len() as u64)
-    }
-
-    fn totals(&self) -> (u64, u64) {
+impl Section<'_> {
+    fn totals(&mut self) -> (u64, u64) {
         match (self.hit, self.found) {
             (Some(hit), Some(found)) => (hit, found),
-            (None, _) | (_, None) => self.counted(),
+            (None, _) | (_, None) => self.items.counted(),
+        }
+    }
+}
+
+/// Whether each single line, function or branch was hit: eight bytes for each, of which the lowest bit says it, and the others are
+/// its digest. A report may hold millions.
+#[derive(Debug, Default)]
+struct Items {
+    all: Vec<u64>,
+}
+
+impl Items {
+    fn note(&mut self, item: &str, is_hit: bool) {
+        self.push(digest(item) & !1 | u64::from(is_hit));
+    }
+
+    fn push(&mut self, item: u64) {
+        if self.all.len() == self.all.capacity() {
+            self.join_same();
+            self.all.reserve_exact(self.all.len() / 2 + 16);
+        }
+        self.all.push(item);
+    }
+
+    /// Makes one of those that stand for the same; it was hit if any was.
+    fn join_same(&mut self) {
+        self.all.sort_unstable();
+        self.all.dedup_by(|later, kept| {
+            let is_same = *later | 1 == *kept | 1;
+            *kept |= u64::from(is_same) & *later;
+            is_same
+        });
+    }
+
+    fn counted(&mut self) -> (u64, u64) {
+        self.join_same();
+        let hit = self.all.iter().filter(|item| *item & 1 == 1).count();
+        (hit as u64, self.all.len() as u64)
+    }
+}
+
+fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What all sections say of one source file.
+#[derive(Debug, Default)]
+struct File {
+    has_several: bool,
+    /// Whether one has totals and nothing else.
+    has_only_totals: bool,
+    /// The sums of the totals.
+    hit: u64,
+    found: u64,
+    items: Items,
+}
+
+impl File {
+    fn add(&mut self, mut section: Section<'_>, is_first: bool) {
+        let (hit, found) = section.totals();
+        self.has_several |= !is_first;
+        self.has_only_totals |= section.items.all.is_empty() && found > 0;
+        self.hit = self.hit.saturating_add(hit);
+        self.found = self.found.saturating_add(found);
+        if is_first {
+            self.items = section.items;
+            self.items.join_same();
+            self.items.all.shrink_to_fit();
+        } else {
+            section
+                .items
+                .all
+                .into_iter()
+                .for_each(|item| self.items.push(item));
+        }
+    }
+
+    /// Joins what the sections say.
+    fn joined(mut self) -> (u64, u64) {
+        // Without items nothing tells which lines are meant, so that only adding is left.
+        match self.has_several && !self.has_only_totals {
+            true => self.items.counted(),
+            false => (self.hit, self.found),
         }
     }
 }
 
 /// Returns how much was hit, in percent.
 pub fn percent(of: Of, reports: &[Report]) -> Result<f64, String> {
-    let mut files: HashMap<String, Vec<Section>> = HashMap::new();
+    let mut files: HashMap<u64, File> = HashMap::new();
     for report in reports {
         read(of, report, &mut files)?;
     }
     let (mut hit, mut found) = (0_u64, 0_u64);
-    for sections in files.values() {
-        let (more_hit, more_found) = joined(sections);
+    for (_, file) in files {
+        let (more_hit, more_found) = file.joined();
         hit = hit.saturating_add(more_hit);
         found = found.saturating_add(more_found);
     }
@@ -72,43 +152,19 @@ pub fn percent(of: Of, reports: &[Report]) -> Result<f64, String> {
     share(hit, found, (what.map_or("", |(name, _)| name), reports))
 }
 
-/// Joins what several sections say of one source file.
-fn joined(sections: &[Section]) -> (u64, u64) {
-    let has_only_totals = |section: &&Section| section.items.is_empty() && section.totals().1 > 0;
-    match sections {
-        [only] => only.totals(),
-        // Nothing tells which lines are meant, so that only adding is left.
-        several if several.iter().any(|section| has_only_totals(&section)) => {
-            several.iter().fold((0, 0), |(hit, found), section| {
-                let (more_hit, more_found) = section.totals();
-                (
-                    hit.saturating_add(more_hit),
-                    found.saturating_add(more_found),
-                )
-            })
-        }
-        several => {
-            let mut all = Section::default();
-            for (item, is_hit) in several.iter().flat_map(|section| &section.items) {
-                all.note(item, *is_hit);
-            }
-            all.counted()
-        }
-    }
-}
-
-fn read(of: Of, report: &Report, files: &mut HashMap<String, Vec<Section>>) -> Result<(), String> {
+fn read(of: Of, report: &Report, files: &mut HashMap<u64, File>) -> Result<(), String> {
     let name = report.quoted();
-    let mut open: Option<(String, Section)> = None;
+    let mut open: Option<(u64, Section<'_>)> = None;
     let mut is_empty = true;
     for (index, line) in report.text.lines().enumerate() {
         let line = line.trim_start_matches('\u{feff}').trim_end();
         if let Some(file) = line.strip_prefix("SF:") {
             is_empty = false;
-            open = Some((file.to_owned(), Section::default()));
+            open = Some((digest(file), Section::default()));
         } else if line == "end_of_record" {
             if let Some((file, section)) = open.take() {
-                files.entry(file).or_default().push(section);
+                let is_first = !files.contains_key(&file);
+                files.entry(file).or_default().add(section, is_first);
             }
         } else if let (Some((_, section)), Some((key, value))) = (&mut open, line.split_once(':')) {
             let number = index + 1;
@@ -118,6 +174,19 @@ fn read(of: Of, report: &Report, files: &mut HashMap<String, Vec<Section>>) -> R
                     shown(line)
                 )
             })?;
+        }
+        let functions = open
+            .as_ref()
+            .map_or(0, |(_, section)| section.indexed.len());
+        if files.len() > MOST || functions > MOST {
+            let what = if files.len() > MOST {
+                "source files"
+            } else {
+                "functions in a source file"
+            };
+            return Err(format!(
+                "{name} has more than {MOST} {what}, and is not read"
+            ));
         }
     }
     match (open, is_empty) {
@@ -132,7 +201,7 @@ fn read(of: Of, report: &Report, files: &mut HashMap<String, Vec<Section>>) -> R
 }
 
 /// Takes one record; none if it is broken. Records that say nothing of what is counted are passed over.
-fn take(of: Of, section: &mut Section, key: &str, value: &str) -> Option<()> {
+fn take<'t>(of: Of, section: &mut Section<'t>, key: &str, value: &'t str) -> Option<()> {
     match (of, key) {
         (Of::Lines, "LF") | (Of::Functions, "FNF") | (Of::Branches, "BRF") => {
             section.found = Some(value.parse().ok()?);
@@ -143,31 +212,31 @@ fn take(of: Of, section: &mut Section, key: &str, value: &str) -> Option<()> {
         (Of::Lines, "DA") => {
             let (line, rest) = value.split_once(',')?;
             let count = rest.split(',').next()?;
-            section.note(line, is_hit(count)?);
+            section.items.note(line, is_hit(count)?);
         }
         (Of::Branches, "BRDA") => {
             let (branch, taken) = value.rsplit_once(',')?;
             // A dash stands where not even the condition was reached.
-            section.note(branch, taken != "-" && is_hit(taken)?);
+            section.items.note(branch, taken != "-" && is_hit(taken)?);
         }
         (Of::Functions, "FN") => {
             let (_, name) = value.split_once(',')?;
-            section.note(without_end_line(name), false);
+            section.items.note(without_end_line(name), false);
         }
         (Of::Functions, "FNDA") => {
             let (count, name) = value.split_once(',')?;
-            section.note(name, is_hit(count)?);
+            section.items.note(name, is_hit(count)?);
         }
         (Of::Functions, "FNL") => {
             let (index, lines) = value.split_once(',')?;
-            section.note(lines, false);
-            section.indexed.insert(index.to_owned(), lines.to_owned());
+            section.items.note(lines, false);
+            section.indexed.insert(index, lines);
         }
         (Of::Functions, "FNA") => {
             let mut parts = value.splitn(3, ',');
             let (index, count) = (parts.next()?, parts.next()?);
-            let lines = section.indexed.get(index)?.clone();
-            section.note(&lines, is_hit(count)?);
+            let lines = *section.indexed.get(index)?;
+            section.items.note(lines, is_hit(count)?);
         }
         (Of::Lines | Of::Functions | Of::Branches, _) => {}
     }

@@ -115,6 +115,55 @@ fn a_pointer_reads_a_number_or_a_numeric_text() {
 }
 
 #[test]
+fn a_pointer_is_followed_as_if_the_whole_document_were_held() {
+    let read = |text: &str, pointer: &str| json::in_report(&report("x", text), pointer);
+    let err = |why: &str| Err(why.to_owned());
+    // Of the same key the last one counts, also where it leads less far.
+    assert_eq!(read(r#"{"a":1,"a":2}"#, "/a"), Ok(2.0));
+    assert_eq!(
+        read(r#"{"a":{"b":1},"c":0,"a":{"d":2}}"#, "/a/b"),
+        err("`x` has no `/a/b`; `/a` has d")
+    );
+    assert_eq!(
+        read(r#"{"a":{"b":1},"a":3}"#, "/a/b/c"),
+        err("`x` has no `/a/b/c`; `/a` is 3")
+    );
+    assert_eq!(
+        read(r#"{"a":[{"b":1,"b":2}],"a":[{"b":1,"b":true}]}"#, ""),
+        err(r#"`{"a":[{"b":true}]}` at `` of `x` is no number"#)
+    );
+    assert_eq!(read(r#"{"~a/b":{"":[5,6]}}"#, "/~0a~1b//1"), Ok(6.0));
+    for step in ["01", "+1", "-1", "2", "1 ", ""] {
+        assert_eq!(
+            read("[5,6]", &format!("/{step}")),
+            Err(format!("`x` has no `/{step}`; `` has 2 elements"))
+        );
+    }
+    assert_eq!(read(r#"{"01":7}"#, "/01"), Ok(7.0));
+    // What is passed over breaks a document as much as what is looked for.
+    let deep = format!("[7,{}{}]", "[".repeat(127), "]".repeat(127));
+    for broken in [
+        r#"[7] 8"#,
+        r#"[7,1e999]"#,
+        r#"[7,"\ud800"]"#,
+        r#"[7,{"a"}]"#,
+        r#"[7"#,
+        &deep,
+    ] {
+        let why = serde_json::from_str::<serde_json::Value>(broken).unwrap_err();
+        let why = format!("`x` is not JSON: {why}");
+        assert_eq!(read(broken, "/0"), Err(why), "{broken}");
+    }
+    assert_eq!(
+        read(&deep.replacen("[[", "[", 1).replacen("]]", "]", 1), "/0"),
+        Ok(7.0)
+    );
+    // A text that is too long for a number is none, however it begins.
+    let long = format!("{{\"a\":\"5{}x\"}}", " ".repeat(1 << 20));
+    assert!(read(&long, "/a").is_err_and(|why| why.ends_with("at `/a` of `x` is no number")));
+}
+
+#[test]
 fn json_on_stdout_may_follow_other_lines() {
     let read = |stdout: &str| read_value(&json("/a", None), stdout, "", Ok(&[]));
     assert_eq!(read("{\n\"a\": 1\n}\n"), Ok(1.0));
@@ -473,6 +522,50 @@ fn findings_that_were_dealt_with_do_not_count_and_a_rule_gives_the_level() {
 }
 
 #[test]
+fn a_log_is_counted_in_whatever_order_it_is_written() {
+    let read = |text: &str| sarif::count(sarif::Level::Error, &[report("x", text)]);
+    let rules = r#""tool": {"driver": {"rules": [{"id": "e", "defaultConfiguration": {"level": "error"}}, {"id": "w"}]}}"#;
+    let results =
+        r#""results": [{"ruleId": "e"}, {"ruleId": "w"}, {"ruleIndex": 0}, {"ruleId": "e"}]"#;
+    for run in [
+        format!("{{{rules}, {results}}}"),
+        format!("{{{results}, {rules}}}"),
+        format!(r#"{{"results": null, {results}, "tool": 1, {rules}}}"#),
+    ] {
+        assert_eq!(read(&format!(r#"{{"runs": [{run}]}}"#)), Ok(3.0), "{run}");
+        let last = format!(r#"{{"runs": [{{"results": null}}], "runs": [{run}, {{}}]}}"#);
+        assert_eq!(read(&last), Ok(3.0), "{run}");
+    }
+    // The first thing that is wrong is told.
+    let bad = r#"{"runs": [{"results": [{"ruleId": "a"}, {"level": "u"}, {"level": "v"}]}, {"results": null}]}"#;
+    assert_eq!(
+        read(bad),
+        Err("`x` holds a result of the unknown level `u`".to_owned())
+    );
+    let failed = r#"{"runs": [{"results": null, "invocations": [{}, {"executionSuccessful": false}], "tool": {"driver": {"name": "T"}}}]}"#;
+    assert_eq!(
+        read(failed),
+        Err("T says in `x` that its run did not succeed".to_owned())
+    );
+    let many: String = (0..100_000)
+        .map(|id| format!(r#"{{"ruleId": "{id}"}},"#))
+        .collect();
+    let many = read(&format!(r#"{{"runs": [{{"results": [{many}{{}}]}}]}}"#));
+    assert!(many.is_err_and(|why| why.ends_with("and is not read")));
+}
+
+#[test]
+fn an_lcov_file_of_more_source_files_than_there_is_room_for_is_refused() {
+    let text: String = (0..140_000)
+        .map(|file| format!("SF:{file}\nend_of_record\n"))
+        .collect();
+    assert_eq!(
+        lcov::percent(lcov::Of::Lines, &[report("x", &text)]),
+        Err("`x` has more than 100000 source files, and is not read".to_owned())
+    );
+}
+
+#[test]
 fn the_folders_of_a_benchmark_are_found_from_its_printed_id() {
     let files = |id: &str| -> Vec<String> {
         let inner = |path: PathBuf| {
@@ -502,6 +595,40 @@ proptest! {
         if let Ok(value) = last(&stdout) {
             prop_assert!(value.is_finite());
         }
+    }
+
+    #[test]
+    fn a_pointer_leads_to_what_stands_in_the_document(
+        text in r#"(\{|\}|\[|\]|,|"a":|"b":|"a"|1|2\.5|true|\{"a":\[|\]\}){0,12}"#,
+        pointer in "(/(a|b|0|1|01)){0,3}",
+    ) {
+        let found = json::in_report(&report("x", &text), &pointer);
+        match serde_json::from_str::<serde_json::Value>(&text) {
+            Err(why) => prop_assert_eq!(found, Err(format!("`x` is not JSON: {why}"))),
+            Ok(document) => {
+                let number = document.pointer(&pointer).and_then(serde_json::Value::as_f64);
+                prop_assert_eq!(found.ok(), number);
+            }
+        }
+    }
+
+    #[test]
+    fn items_count_once_however_often_and_in_whatever_order_they_stand(
+        items in proptest::collection::vec((0..40_u32, proptest::bool::ANY), 1..200),
+        sections in 1..4_usize,
+    ) {
+        let mut text = String::new();
+        let mut all = std::collections::HashMap::new();
+        for (index, (line, is_hit)) in items.iter().enumerate() {
+            if index % (items.len() / sections).max(1) == 0 {
+                text += if index > 0 { "end_of_record\nSF:a\n" } else { "SF:a\n" };
+            }
+            text += &format!("DA:{line},{}\n", u8::from(*is_hit));
+            *all.entry(line).or_insert(false) |= is_hit;
+        }
+        let hit = all.values().filter(|is_hit| **is_hit).count();
+        let found = lcov::percent(lcov::Of::Lines, &[report("x", &(text + "end_of_record\n"))]);
+        prop_assert_eq!(found, Ok(100.0 * hit as f64 / all.len() as f64));
     }
 
     #[test]
