@@ -117,6 +117,7 @@ pub mod effects {
     pub mod pipes;
     pub mod places;
     pub mod plugins;
+    pub mod private;
     pub mod proc_table;
     pub mod process;
     pub mod program;

@@ -25,6 +25,7 @@ use crate::effects::logs;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::modes;
+use crate::effects::private;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
@@ -262,7 +263,7 @@ impl Session {
     fn take_back(&self, start: &Start) -> Result<Vec<String>> {
         let gitfile = self.gitfile.as_ref();
         let put_back = gitfile.map(|gitfile| gitfile.put_back(&self.id, start.cycle));
-        let notes = put_back.transpose()?.unwrap_or_default();
+        let mut notes = put_back.transpose()?.unwrap_or_default();
         if !self.has_git_dir() {
             modes::refuse_shut(&self.home().root)?;
             return match &self.isolation {
@@ -272,7 +273,12 @@ impl Session {
             };
         }
         let was_taken = self.lock.put_back(&self.home().private.join("lock"))?;
-        let mirror = self.mirror.as_ref().filter(|_| was_taken);
+        let mut quarantine = Quarantine::of(&self.home().private, &self.id, start.cycle);
+        private::clear(&self.home().own_places(), &mut quarantine)?;
+        let is_misplaced = !quarantine.moved.is_empty();
+        notes.extend(quarantine.notes());
+        let is_lacking = was_taken || is_misplaced;
+        let mirror = self.mirror.as_ref().filter(|_| is_lacking);
         if let Some(mirror) = mirror.filter(|mirror| mirror.private().is_some()) {
             mirror.lend_private()?;
         }

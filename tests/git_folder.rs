@@ -757,3 +757,102 @@ fn a_branch_that_is_another_name_of_one_is_refused_with_the_way_out() {
     assert!(run.stderr.contains(told), "{}", run.stderr);
     assert!(run.stderr.contains("git switch main"), "{}", run.stderr);
 }
+
+/// What an agent, or whoever, can put in the place of a file of evolve's.
+const JUNK: [(&str, &str); 4] = [
+    (
+        "a folder",
+        "mkdir -p \"$at/deep\"; echo junk >\"$at/deep/file\"",
+    ),
+    ("a link", "ln -s /nowhere/at/all \"$at\""),
+    ("a pipe", "mkfifo \"$at\""),
+    ("a file", "echo junk >\"$at\""),
+];
+
+const OWN_FILES: [&str; 4] = [
+    "anchor",
+    "durable.config",
+    "session.json",
+    "last-session.json",
+];
+const OWN_FOLDERS: [&str; 2] = ["asked", "guard"];
+
+/// Each file or folder of evolve's, with what is none of its kind.
+fn misplaced() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let of_files = OWN_FILES.iter().map(|name| (*name, &JUNK[..3]));
+    let of_folders = OWN_FOLDERS.iter().map(|name| (*name, &JUNK[1..]));
+    let all = of_files.chain(of_folders);
+    all.flat_map(|(name, ways)| ways.iter().map(move |(what, way)| (name, *what, *way)))
+}
+
+#[test]
+fn what_an_agent_puts_in_the_place_of_evolves_own_files_goes_to_the_quarantine_and_is_told() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let ways: Vec<_> = misplaced().collect();
+    let scripts: Vec<String> = ways
+        .iter()
+        .map(|(name, _, way)| format!("at=.git/evolve/{name}; rm -rf $at; {way}; touch a"))
+        .collect();
+    let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+    repo.agent_does(&scripts);
+    for (name, what, _) in ways {
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let told = repo.newest()["notes"].to_string();
+        let moved = format!("moved out of the way: {name} →");
+        assert!(told.contains(&moved), "{what} for {name}: {told}");
+        assert_eq!(repo.newest()["result"], "improved", "{what} for {name}");
+        sh(&repo, "git rm -q a && git commit -qm again");
+    }
+    let anchor = fs::read_to_string(repo.private().join("anchor")).unwrap();
+    assert_eq!(
+        repo.git(&["cat-file", "-t", anchor.trim()]).trim(),
+        "commit"
+    );
+}
+
+#[test]
+fn what_stands_in_the_place_of_evolves_own_files_keeps_no_session_from_starting() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.cycle("ls \"$HOME\"/.local/state/evolve/*.journal >\"$OUT/journal\"; touch a")
+        .expect(0);
+    let journal = PathBuf::from(repo.said("journal").trim());
+    let private = repo.private();
+    let mut places: Vec<_> = misplaced()
+        .filter(|(name, ..)| *name != "anchor")
+        .map(|(name, what, way)| (private.join(name), what, way))
+        .collect();
+    places.push((journal, JUNK[0].0, JUNK[0].1));
+    for (place, what, way) in places {
+        let shown = place.display();
+        sh(&repo, &format!("at='{shown}'; rm -rf \"$at\"; {way}"));
+        let told = repo.evolve(&["doctor", "--agent", "true"]);
+        assert!(
+            told.stdout.contains(&*shown.to_string()),
+            "{what}: {}",
+            told.stdout
+        );
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        let name = place.file_name().unwrap().to_string_lossy().into_owned();
+        let moved = format!("{name} → ");
+        assert!(
+            run.stdout.contains(&moved),
+            "{what} for {name}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn doctor_tells_of_a_lock_or_an_anchor_that_is_none_as_what_keeps_a_run_from_starting() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    for name in ["lock", "anchor"] {
+        let place = repo.private().join(name);
+        fs::create_dir_all(&place).unwrap();
+        let told = repo.evolve(&["doctor", "--agent", "true"]).expect(10);
+        let named = place.display().to_string();
+        assert!(told.stdout.contains(&named), "{}", told.stdout);
+        let refused = repo.run(&["--max-cycles=1"]).expect(1);
+        assert!(refused.stderr.contains(&named), "{}", refused.stderr);
+        fs::remove_dir(&place).unwrap();
+    }
+}

@@ -17,7 +17,7 @@ use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::Workspace;
-use crate::effects::{files, lock, stop};
+use crate::effects::{files, lock, private, stop};
 use crate::error::{Error, Kind, Result, Spot};
 use crate::model::agent::Entry;
 use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
@@ -164,7 +164,20 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
     let in_progress = journal.filter(Journal::is_unsettled);
     let is_worked_in = in_progress.as_ref().is_some_and(|it| it.slot.is_none());
     let unsettled = in_progress.filter(|_| holder.is_none());
+    let misplaced = match holder {
+        // Whoever is at work looks after it.
+        Some(_) => Vec::new(),
+        None => private::misplaced(&repo.own_places()),
+    };
     RepositorySeen {
+        unreadable: match holder {
+            Some(_) => None,
+            None => unreadable(repo, misplaced.is_empty()),
+        },
+        misplaced: misplaced
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
         root: repo.root.display().to_string(),
         branch: branch.as_deref().map(exact::shown),
         refused: (repo.ready_head().err()).or_else(|| Workspace { repo }.refuse_converted().err()),
@@ -175,6 +188,20 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
             .map(|holder| (holder.pid, holder.since)),
         stop: stop::stop_file(&repo.root.join(names::STOP)),
     }
+}
+
+/// Returns the error with which a run would fail at one of `evolve`'s own files; what stands in a wrong place is moved before.
+fn unreadable(repo: &Repo, is_all_in_place: bool) -> Option<Error> {
+    let journal = || match is_all_in_place {
+        true => JournalFile::of(&repo.own_places()).look().map(drop),
+        false => Ok(()),
+    };
+    let anchor = || Ledger::look(repo).map(drop);
+    let lock = || lock::refuse_other(&repo.private.join("lock"));
+    lock()
+        .and_then(|()| journal())
+        .and_then(|()| anchor())
+        .err()
 }
 
 /// How a run would be settled here: flag beats file, GOALS.yaml beats the user's configuration.

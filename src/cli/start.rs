@@ -55,7 +55,7 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let _ = std::thread::Builder::new().spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
-        let repo = enter::open(&cwd).await?;
+        let repo = enter::open(&cwd, &watched.events).await?;
         audience.refuse_kept(global, &repo, run.json)?;
         start(global, run, repo, &watched.events).await
     });

@@ -371,7 +371,8 @@ fn write_copy(places: &Places, bytes: &Bytes) -> Result<String> {
         return Ok(name);
     }
     for old in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        files::remove(&old.path())?;
+        let old = old.path();
+        files::remove_all(&old).map_err(|cause| Error::io("remove", &old, cause))?;
     }
     files::replace(&folder.join(&name), &text)?;
     Ok(name)

@@ -285,6 +285,14 @@ pub fn refuse_held(path: &Path) -> Result<()> {
     }
 }
 
+/// Refuses where something else than a lock stands at `path`, as `take` would, without making one.
+pub fn refuse_other(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => Err(cannot_open(path, files::no_plain_file())),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Returns whoever holds the lock at `path`, the supervising processes included.
 pub fn holders(path: &Path) -> Vec<Holder> {
     if holder(path).is_none() {

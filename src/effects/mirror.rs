@@ -386,6 +386,16 @@ impl Mirror {
         self.is_of_same().then(|| self.evolve_in(&self.copy()))
     }
 
+    /// Returns what the private directory had in a file when the copy was finished, right before an agent: nothing where it had no such
+    /// file. An outer none is that no such copy is there.
+    pub fn file_before(&self, name: &str, limit: u64) -> Option<Option<Vec<u8>>> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return None;
+        }
+        let copy = self.evolve_in(&self.copy()).join(name);
+        files::read_bounded(&copy, limit).ok()
+    }
+
     /// Gives the private directory back what it has lost; copies of the user's files and settings, and the journal, as they
     /// were before the agent. What else is there stays.
     pub fn lend_private(&self) -> Result<()> {

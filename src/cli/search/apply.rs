@@ -19,7 +19,7 @@ use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
 use crate::effects::slot::Written;
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places, within};
+use crate::effects::{clock, git, lock, places, private, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
 use crate::engine::search::{lost, put_right_since};
 use crate::error::{Error, Kind, Result};
@@ -86,6 +86,9 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         put_right_since(&meant, events)?;
         found(&repo, options.which)?
     };
+    for words in private::clear_for(&repo.own_places(), &id)? {
+        events.note(words);
+    }
     if JournalFile::of(&repo.own_places()).is_there() {
         return Err(Error::unsafe_repo(
             "a cycle of the loop was cut short and waits to be settled",

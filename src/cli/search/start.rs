@@ -20,7 +20,7 @@ use crate::effects::search::store::Store;
 use crate::effects::search::{papers, refs};
 use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places, within};
+use crate::effects::{clock, git, lock, places, private, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
@@ -214,6 +214,9 @@ async fn start(
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     let id = clock::session_id();
     let lock = lock::take(&lock_file(&repo), &clock::timestamp()).await?;
+    for words in private::clear_for(&repo.own_places(), &id)? {
+        events.note(words);
+    }
     Store::end_leftovers(&repo.private, &id)?;
     repo.make_durable()?;
     Repo::hold_no_objects();

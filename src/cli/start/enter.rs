@@ -15,7 +15,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Stop};
 use crate::effects::workspace::Workspace;
-use crate::effects::{clock, files, git, guard, places};
+use crate::effects::{clock, files, git, guard, places, private};
 use crate::engine::{self, Recovered};
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -48,7 +48,7 @@ pub struct Entered {
 
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
 /// astray whoever opens it.
-pub async fn open(cwd: &Path) -> Result<Repo> {
+pub async fn open(cwd: &Path, events: &Events) -> Result<Repo> {
     engine::give_git_back(cwd)?;
     engine::open_shut(cwd);
     if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
@@ -61,7 +61,11 @@ pub async fn open(cwd: &Path) -> Result<Repo> {
             let lock = lock::take(&lock, &clock::timestamp()).await?;
             // What is run here ends with this process, too.
             let supervisor = Supervisor::with_lock(Stop::unwatched(), cwd, &lock, Vec::new())?;
-            git::pack::supervise(&supervisor, &clock::session_id());
+            let id = clock::session_id();
+            git::pack::supervise(&supervisor, &id);
+            for words in private::clear_for(&places, &id)? {
+                events.note(words);
+            }
             engine::give_back_private(&places)?;
             engine::put_back_settings(&places)?;
         }
@@ -97,6 +101,9 @@ pub async fn enter(
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, journal_file.files())?;
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
+    for words in private::clear_for(&repo.own_places(), &id)? {
+        events.note(words);
+    }
     let git = repo.git.clone();
     side_by_side(move || git.refuse_old(), || repo.make_durable())?;
     for folder in [

@@ -21,6 +21,10 @@ pub struct RepositorySeen {
     pub holder: Option<(u32, String)>,
     /// The same of a search.
     pub searcher: Option<(u32, String)>,
+    /// What stands in the place of one of `evolve`'s own files and is of another kind.
+    pub misplaced: Vec<String>,
+    /// Why one of `evolve`'s own files would keep a run from starting.
+    pub unreadable: Option<Error>,
     /// What the stop file says, if it is there.
     pub stop: Option<String>,
 }
@@ -58,6 +62,20 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
             About::Repository,
             format!("cycle {cycle} was cut short; the next run undoes it first"),
         ));
+    }
+    if !seen.misplaced.is_empty() {
+        let named = clean_line(&some_of(&seen.misplaced, NAMED));
+        let what = match seen.misplaced.len() {
+            1 => "stands in the place of one of evolve's own files",
+            _ => "stand in the place of evolve's own files",
+        };
+        found.push(Finding::note(
+            About::Repository,
+            format!("{named} {what}; the next run moves that to the quarantine"),
+        ));
+    }
+    if let Some(error) = &seen.unreadable {
+        found.push(Finding::of_error(About::Repository, error));
     }
     found.push(match &seen.stop {
         None => Finding::ok(About::Stop, "there is no STOP file"),
@@ -173,6 +191,8 @@ mod tests {
             is_worked_in: false,
             holder: None,
             searcher: None,
+            misplaced: Vec::new(),
+            unreadable: None,
             stop: None,
         }
     }
@@ -186,6 +206,22 @@ mod tests {
         let found = repository(&seen(), Some(&[]));
         assert_eq!(found[0].message, "/r on main");
         assert!(found.iter().all(|one| one.level == Level::Ok));
+    }
+
+    #[test]
+    fn what_stands_in_a_wrong_place_is_a_note_and_what_cannot_be_read_a_problem() {
+        let seen = RepositorySeen {
+            misplaced: vec!["/r/.git/evolve/guard".to_owned()],
+            unreadable: Some(Error::unsafe_repo("/r/.git/evolve/lock is no plain file")),
+            ..seen()
+        };
+        let found = repository(&seen, None);
+        assert_eq!(found[1].level, Level::Note);
+        assert_eq!(
+            found[1].message,
+            "/r/.git/evolve/guard stands in the place of one of evolve's own files; the next run moves that to the quarantine"
+        );
+        assert_eq!(found[2].level, Level::Problem);
     }
 
     #[test]
