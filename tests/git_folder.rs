@@ -856,3 +856,43 @@ fn doctor_tells_of_a_lock_or_an_anchor_that_is_none_as_what_keeps_a_run_from_sta
         fs::remove_dir(&place).unwrap();
     }
 }
+
+#[test]
+fn what_an_agent_removes_of_other_programs_things_in_the_git_folder_is_put_back_and_told() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let made = "set -e
+        mkdir -p .git/annex/objects/Ab/Cd/K .git/rr-cache/1 .git/svn
+        echo only-copy >.git/annex/objects/Ab/Cd/K/K; chmod 444 .git/annex/objects/Ab/Cd/K/K
+        echo log >.git/annex/log; ln -s objects .git/annex/link
+        echo resolved >.git/rr-cache/1/postimage; echo map >.git/svn/.rev_map
+        git rev-parse HEAD >.git/ORIG_HEAD; echo gone >.git/MERGE_MSG; echo gone >.git/gc.log";
+    sh(&repo, made);
+    let listed = "cd .git && find annex rr-cache svn ORIG_HEAD -printf '%p %y %m %l\\n' | sort; cat $(find annex rr-cache svn ORIG_HEAD -type f | sort)";
+    let before = sh(&repo, listed);
+    repo.cycle("rm -rf .git/annex .git/rr-cache .git/svn .git/ORIG_HEAD .git/MERGE_MSG .git/gc.log; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert_eq!(sh(&repo, listed), before);
+    let told = repo.newest()["notes"].to_string();
+    let back =
+        "what was removed is back: .git/ORIG_HEAD, .git/annex (3 files), .git/rr-cache, .git/svn";
+    assert!(told.contains(back), "{told}");
+    assert!(!repo.path(".git/MERGE_MSG").exists() && !repo.path(".git/gc.log").exists());
+
+    // What came into a folder that was there before, and a folder that was replaced.
+    sh(
+        &repo,
+        "mkdir .git/annex/objects/Ab/Cd/L; echo second >.git/annex/objects/Ab/Cd/L/L; git rm -q a; git commit -qm again",
+    );
+    repo.cycle("rm -rf .git/annex/objects/Ab; mv .git/svn .git/gone; ln -s /tmp .git/svn; touch a")
+        .expect(0);
+    assert_eq!(
+        sh(&repo, "cat .git/annex/objects/Ab/Cd/*/* .git/svn/.rev_map"),
+        "only-copy\nsecond\nmap\n"
+    );
+    assert!(
+        fs::symlink_metadata(repo.path(".git/svn"))
+            .unwrap()
+            .is_dir()
+    );
+}

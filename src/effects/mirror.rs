@@ -17,6 +17,7 @@ mod names;
 mod new;
 mod objects;
 mod packs;
+mod rest;
 mod store;
 pub mod way_back;
 mod worktrees;
@@ -187,6 +188,9 @@ impl Mirror {
             } else if worktrees::give_back(&place, quarantine)? {
                 let shown = place.shown(Path::new(""));
                 notes.push(format!("what was removed from {shown} is back"));
+            }
+            if let Some(named) = rest::give_back(&place, quarantine)? {
+                notes.push(format!("what was removed is back: {named}"));
             }
         }
         notes.extend(self.give_quarantine_back()?);

@@ -113,7 +113,8 @@ fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
 /// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
 pub fn has_folders(name: &str) -> bool {
     let parent = name.rsplit_once('/').map(|(parent, _)| parent);
-    let is_of_git = |parent: &str| ends_with_one_of(parent, &[OBJECTS]) && !parent.contains("lfs/");
+    let is_beside = |parent: &str| parent.contains("lfs/") || parent.ends_with("annex/objects");
+    let is_of_git = |parent: &str| ends_with_one_of(parent, &[OBJECTS]) && !is_beside(parent);
     !parent.is_some_and(is_of_git)
 }
 
