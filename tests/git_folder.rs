@@ -896,3 +896,58 @@ fn what_an_agent_removes_of_other_programs_things_in_the_git_folder_is_put_back_
             .is_dir()
     );
 }
+
+#[test]
+fn what_head_and_index_of_another_linked_tree_alone_held_stays_reachable_and_is_told() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let tree = repo.outside().join("w");
+    let shown = tree.display();
+    let ids = sh(
+        &repo,
+        &format!(
+            "set -e; git worktree add -q --detach '{shown}'; cd '{shown}'
+             echo mine >m; git add m; git commit -qm 'only here'; git rev-parse HEAD
+             echo v1 >staged; git add staged; git rev-parse :staged; echo v2 >staged"
+        ),
+    );
+    let (commit, blob) = ids.trim().split_once('\n').expect("two ids");
+    repo.cycle(
+        "cp .git/index .git/worktrees/w/index; git rev-parse main >.git/worktrees/w/HEAD; touch a",
+    )
+    .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let told = repo.newest()["notes"].to_string();
+    assert!(
+        told.contains(".git/worktrees/w: HEAD was moved and the index replaced"),
+        "{told}"
+    );
+    assert_eq!(told.matches("worktrees/w: ").count(), 1, "{told}");
+    let kept = sh(
+        &repo,
+        &format!("git for-each-ref --format='%(refname)' --contains {commit}"),
+    );
+    assert!(
+        kept.trim().ends_with("-refs/worktrees/w") && told.contains(kept.trim()),
+        "{kept}: {told}"
+    );
+    let staged = sh(
+        &repo,
+        &format!(
+            "rm -rf .git/worktrees/w/logs; git reflog expire --expire=now --all; git gc -q --prune=now; git cat-file -p {blob}; git show {}:staged",
+            kept.trim()
+        ),
+    );
+    assert_eq!(staged, "v1\nv1\n");
+
+    // What a person commits there meanwhile is lost to nobody, and nothing is said.
+    sh(
+        &repo,
+        &format!(
+            "cd '{shown}'; git reset -q --hard {commit}; echo v3 >staged; git add staged; cd -; git rm -q a; git commit -qm again"
+        ),
+    );
+    repo.cycle(&format!("(cd '{shown}'; git commit -qm done); touch a"))
+        .expect(0);
+    let told = repo.newest()["notes"].to_string();
+    assert!(!told.contains("worktrees/w"), "{told}");
+}

@@ -16,6 +16,7 @@ mod settings;
 mod stash;
 mod strangers;
 pub mod submodules;
+mod trees;
 pub mod users;
 pub mod way;
 
@@ -262,6 +263,8 @@ impl Guarded {
             notes.append(&mut way.notes);
         }
         if let Ok(mirror) = Mirror::of(&places) {
+            notes.extend(trees::keep(&mirror, &mut way)?);
+            notes.append(&mut way.notes);
             notes.extend(submodules::put_back(&mirror, whose, way.quarantine)?);
         }
         Ok(notes)

@@ -154,6 +154,22 @@ impl Mirror {
             .collect()
     }
 
+    /// Returns the private parts of other linked working trees.
+    pub fn trees(&self) -> Vec<Tree> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return Vec::new();
+        }
+        let places = self.git_dirs().into_iter();
+        places
+            .filter(|place| !self.is_own(place) && place.below.starts_with("worktrees"))
+            .map(|place| Tree {
+                shown: place.shown(Path::new("")),
+                live: place.live,
+                copy: place.copy,
+            })
+            .collect()
+    }
+
     /// The file that says that the copy was finished before an agent began.
     fn whole(&self) -> PathBuf {
         self.folder.join("whole")
@@ -572,6 +588,17 @@ fn identity(common: &Path) -> Option<String> {
         .ok()
         .and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     Some(format!("{} {} {born:?}", meta.dev(), meta.ino()))
+}
+
+/// The private part of a linked working tree, and its copy.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The folder in the git directory.
+    pub live: PathBuf,
+    /// Its copy.
+    pub copy: PathBuf,
+    /// Its path for people.
+    pub shown: String,
 }
 
 /// A git directory and its copy.

@@ -17,6 +17,7 @@ mod reflog;
 mod refs;
 mod revert;
 mod shared;
+mod staged;
 mod standing;
 mod tracked;
 mod trees;

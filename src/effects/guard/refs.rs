@@ -461,7 +461,8 @@ fn heeds_marks(message: &str) -> bool {
     !message.is_empty() && !message.starts_with("branch: ")
 }
 
-fn write(way: &mut Way<'_>, name: &str, target: &str) -> Result<()> {
+/// Writes a ref.
+pub fn write(way: &mut Way<'_>, name: &str, target: &str) -> Result<()> {
     way.through(name, |repo| match target.strip_prefix(SYMBOLIC) {
         Some(other) => repo.set_symbolic_ref(name, other, NOTE),
         None => repo.set_ref(name, target, NOTE),
