@@ -35,8 +35,14 @@ const ELSEWHERE: [&str; 17] = [
     "worktrees",
 ];
 /// What git, or `evolve`, removes when it is done with it: put back, it would stand for something that is over.
-const PASSING: [&str; 7] = [
+const PASSING: [&str; 13] = [
+    "ADD_EDIT.patch",
+    "EDIT_DESCRIPTION",
+    "GITGUI_EDITMSG",
+    "GITGUI_MSG",
     "SQUASH_MSG",
+    "TAG_EDITMSG",
+    "addp-hunk-edit.diff",
     "gc.log",
     "gc.pid",
     "rebase-apply",
@@ -165,6 +171,7 @@ mod tests {
             ("sharedindex.ab", true),
             ("shallow", true),
             ("gc.log", true),
+            ("TAG_EDITMSG", true),
             ("evolve-index", true),
         ] {
             assert_eq!(is_left(OsStr::new(name)), is_left_alone, "{name}");
