@@ -56,7 +56,11 @@ fn defined(before: &str) -> Option<&str> {
         .and_then(|head| head.strip_suffix('('))
         .map(str::trim_end);
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
-    let name = |text: &'_ str| text.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
+    let name = |text: &str| {
+        let mut before = text.char_indices().rev();
+        let other = before.find(|(_, c)| !is_name(*c));
+        other.map_or(0, |(at, c)| at + c.len_utf8())
+    };
     match head {
         Some(head) => Some(&head[name(head)..]),
         None => {
@@ -116,6 +120,8 @@ mod tests {
             ("die() { printf '%s' \"$*\"; exit 1; }", ""),
             ("a() { { \"$@\"; }; }", "a 0"),
             ("{", ""),
+            ("ä{$@", ""),
+            ("ä() { $@; }", ""),
         ] {
             let found = wrappers(text);
             let shown = found
