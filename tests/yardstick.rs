@@ -820,6 +820,39 @@ fn attributes_by_which_a_checkout_writes_a_frozen_script_otherwise_move_the_goal
 }
 
 #[test]
+fn attributes_in_a_commit_with_names_that_git_refuses_end_no_session() {
+    for name in ["..", ".git"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.agent_does(&[&format!(
+            "touch a; git add a; echo '* -text' >.gitattributes
+            id=$(git hash-object -w .gitattributes)
+            tree=$({{ git ls-tree $(git write-tree); printf '100644 blob %s\\t.gitattributes\\n100644 blob %s\\t{name}\\n' $id $id; }} | git mktree)
+            git reset -q --soft $(git commit-tree -p HEAD -m odd $tree)"
+        )]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{name}: {record:#}");
+        let reason = record["reason"].to_string();
+        assert!(reason.contains("paths that git refuses"), "{reason}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn attributes_are_looked_at_by_way_of_no_link_that_an_agent_left() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let outside = repo.outside().join("mine");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("index"), "mine").unwrap();
+    repo.cycle("ln -s ../../../agent/mine .git/evolve/attributes; ln -s ../../../agent/mine/index .git/evolve/attributes.index; echo '* -text' >.gitattributes; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let names = fs::read_dir(&outside).unwrap();
+    assert_eq!(names.count(), 1);
+    assert_eq!(fs::read(outside.join("index")).unwrap(), b"mine");
+}
+
+#[test]
 fn what_attributes_make_of_a_file_in_a_checkout_is_what_is_measured() {
     let repo = TestRepo::empty();
     repo.commit_goals(

@@ -124,8 +124,13 @@ impl Workspace<'_> {
     /// Returns what the attributes of a tree say of how each of its files is converted, as git lists it.
     fn attributes_in(&self, tree: &str) -> Result<HashMap<Vec<u8>, Vec<Vec<u8>>>> {
         // Git goes by the attributes of an index or by those on disk, and not in each version by those of a tree.
-        let index = self.repo.private.join("attributes.index");
-        let git = self.repo.git.passing().with_index(&index);
+        // An agent may have left a link there, by which git would write elsewhere.
+        let folder = self.repo.private.join("attributes");
+        let remove =
+            || files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause));
+        remove()?;
+        files::make_folder(&folder)?;
+        let git = self.repo.git.passing().with_index(&folder.join("index"));
         let ask = || {
             git.run(&["read-tree", tree])?;
             let paths = git.run(&["ls-files", "-z"])?;
@@ -136,7 +141,7 @@ impl Workspace<'_> {
             git.run_with(&arguments.concat(), &paths)
         };
         let listed = ask();
-        files::remove(&index)?;
+        remove()?;
         let listed = listed?;
         let mut words = listed.split(|byte| *byte == 0);
         let mut found: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
