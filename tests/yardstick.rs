@@ -853,6 +853,22 @@ fn attributes_are_looked_at_by_way_of_no_link_that_an_agent_left() {
 }
 
 #[test]
+fn files_that_git_converts_are_written_anew_by_way_of_no_link_that_an_agent_left() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let outside = repo.outside().join("mine");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("0"), "mine").unwrap();
+    repo.write(".gitattributes", "*.txt text eol=crlf\n");
+    repo.write("b.txt", "text\r\n");
+    repo.commit_all("converted");
+    repo.cycle("ln -s ../../../agent/mine .git/evolve/converted; printf 'text\n' >b.txt; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert_eq!(repo.read("b.txt"), "text\r\n");
+    assert_eq!(fs::read(outside.join("0")).unwrap(), b"mine");
+}
+
+#[test]
 fn what_attributes_make_of_a_file_in_a_checkout_is_what_is_measured() {
     let repo = TestRepo::empty();
     repo.commit_goals(

@@ -455,6 +455,21 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     make().map_err(|cause| Error::io("create", folder, cause))
 }
 
+/// Makes a folder of `evolve`'s own where an agent may have written: what else stands in its place is removed, be it a link, by which
+/// files would come to lie elsewhere, or go there.
+pub fn make_own_folder(folder: &Path) -> Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
+        remove_all(folder).map_err(|cause| Error::io("remove", folder, cause))?;
+    }
+    make_folder(folder)
+}
+
+/// The same of one in which there is nothing.
+pub fn make_empty_folder(folder: &Path) -> Result<()> {
+    remove_all(folder).map_err(|cause| Error::io("remove", folder, cause))?;
+    make_folder(folder)
+}
+
 /// Copies a file with its mode and syncs the copy, so that the original may go; its folder is the caller's to sync.
 pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     copy_unsynced(from, to)?;

@@ -126,10 +126,7 @@ impl Workspace<'_> {
         // Git goes by the attributes of an index or by those on disk, and not in each version by those of a tree.
         // An agent may have left a link there, by which git would write elsewhere.
         let folder = self.repo.private.join("attributes");
-        let remove =
-            || files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause));
-        remove()?;
-        files::make_folder(&folder)?;
+        files::make_empty_folder(&folder)?;
         let git = self.repo.git.passing().with_index(&folder.join("index"));
         let ask = || {
             git.run(&["read-tree", tree])?;
@@ -141,7 +138,7 @@ impl Workspace<'_> {
             git.run_with(&arguments.concat(), &paths)
         };
         let listed = ask();
-        remove()?;
+        files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
         let listed = listed?;
         let mut words = listed.split(|byte| *byte == 0);
         let mut found: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();

@@ -154,7 +154,7 @@ impl Workspace<'_> {
         let entries: Vec<_> = files.iter().map(|one| one.entry.clone()).collect();
         git.run_with(&["update-index", "-z", "--index-info"], &ended(&entries))?;
         let folder = self.repo.private.join("converted");
-        files::make_folder(&folder)?;
+        files::make_own_folder(&folder)?;
         for (number, one) in files.iter().enumerate() {
             let (file, second) = (self.file(one), folder.join(number.to_string()));
             files::remove(&second)?;

@@ -230,7 +230,7 @@ impl Workspace<'_> {
     pub(super) fn not_ignored_in(&self, folder: &Path, rules: Rules<'_>) -> Result<Vec<u8>> {
         const LIST: [&str; 4] = ["--work-tree=.", "ls-files", "--others", "-z"];
         let empty = self.repo.private.join("empty.git");
-        let _ = fs::remove_dir_all(&empty);
+        files::make_empty_folder(&empty)?;
         for part in ["objects", "refs"] {
             files::make_folder(&empty.join(part))?;
         }
