@@ -102,14 +102,9 @@ fn examine(repo: &Repo, goals: &Goals, shown: &str) -> Result<(Validation, Optio
 /// Returns the commands of a goals file that the shell cannot read.
 fn unread(goals: &Goals) -> Vec<Unread> {
     let settings = &goals.settings;
-    let named = [
-        ("prepare", &settings.prepare),
-        ("on_cycle", &settings.on_cycle),
-        ("on_end", &settings.on_end),
-    ];
-    let named = named
-        .into_iter()
-        .filter_map(|(key, one)| Some((None, key, one.as_deref()?)));
+    let prepare = settings.prepare.as_deref().map(|it| ("prepare", it));
+    let named = prepare.into_iter().chain(settings.hooks());
+    let named = named.map(|(key, command)| (None, key, command));
     let checks = goals.goals.iter().enumerate();
     let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
     let unread = |(goal, key, command)| {

@@ -260,7 +260,7 @@ impl Workspace<'_> {
 
     /// Returns the tracked files that differ from HEAD. What is untracked is not looked at.
     pub fn tracked_changes(&self) -> Result<BTreeSet<Vec<u8>>> {
-        let status = self.tracked_state()?;
+        let status = self.tracked_state(self.repo.index().as_ref())?;
         Ok(status.dirty.into_iter().collect())
     }
 

@@ -102,8 +102,7 @@ impl Goals {
     /// what becomes of cycles, outside of what holds an agent back; and what a sweep finds work with, and whether it is done.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         let checks = self.goals.iter().map(|goal| goal.check.as_str());
-        let hooks = [&self.settings.on_cycle, &self.settings.on_end];
-        let hooks = hooks.into_iter().filter_map(|hook| hook.as_deref());
+        let hooks = self.settings.hooks().map(|(_, command)| command);
         let sweep = self.settings.sweep.iter().flatten();
         let own = sweep.filter_map(|part| match part {
             Part::Own(command) => Some(command.run.as_str()),
@@ -152,6 +151,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the commands that are told of what becomes of cycles, each with its key.
+    pub fn hooks(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let hooks = [("on_cycle", &self.on_cycle), ("on_end", &self.on_end)];
+        let hooks = hooks.into_iter();
+        hooks.filter_map(|(key, command)| Some((key, command.as_deref()?)))
+    }
+
     /// Returns what slots are given beside their commit.
     pub fn provisions(&self) -> Provisions {
         Provisions {

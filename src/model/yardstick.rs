@@ -72,6 +72,30 @@ pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
     .collect()
 }
 
+/// Says whether a new test with this text can end the program that runs all tests, its own among them: what was found until then is not
+/// told, and the program may say that all is well.
+pub fn ends_tests(text: &str) -> bool {
+    const ENDING: [&str; 9] = [
+        "os._exit",
+        "os.abort",
+        "os.exec",
+        "os.kill",
+        "pytest.exit",
+        "process.exit",
+        "process.abort",
+        "os.Exit",
+        "func TestMain(",
+    ];
+    // Many a test can be run by itself, too.
+    let is_alone = text.contains("__main__");
+    let leaves = || {
+        ["sys.exit", "SystemExit"]
+            .iter()
+            .any(|it| text.contains(it))
+    };
+    ENDING.iter().any(|it| text.contains(it)) || !is_alone && leaves()
+}
+
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
@@ -130,8 +154,8 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Finds what the checks of `goals`, what prepares for them, and what sweeps look with run and lean on in the repository that lies at `root`; `is_file`
-    /// tells whether it has a file.
+    /// Finds what the checks of `goals`, what prepares for them, and what sweeps look with run and lean on in the repository that lies at
+    /// `root`; `is_file` tells whether it has a file.
     pub fn of(goals: &Goals, root: &Root, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
         let mut missing = Vec::new();
@@ -407,27 +431,9 @@ impl Yardstick {
         found
     }
 
-    /// Says whether a new file with this text can end the program that runs all tests, its own among them: what was found until then is
-    /// not told, and the program may say that all is well.
-    pub fn ends_tests(&self, path: &str, text: &str) -> bool {
-        const ENDING: [&str; 9] = [
-            "os._exit",
-            "os.abort",
-            "os.exec",
-            "os.kill",
-            "pytest.exit",
-            "process.exit",
-            "process.abort",
-            "os.Exit",
-            "func TestMain(",
-        ];
-        // Many a test can be run by itself, too.
-        let is_alone = text.contains("__main__");
-        let leaves = !is_alone
-            && ["sys.exit", "SystemExit"]
-                .iter()
-                .any(|it| text.contains(it));
-        self.discovered.is_test(path) && (leaves || ENDING.iter().any(|it| text.contains(it)))
+    /// Says whether a runner that a check calls takes this file for one of tests.
+    pub fn is_test(&self, path: &str) -> bool {
+        self.discovered.is_test(path)
     }
 
     /// Returns what is new in these files and would have make take a target of a check's for done, in words. `was_there` says whether

@@ -231,15 +231,9 @@ fn checks(goals: Option<&Goals>) -> Vec<(String, String)> {
 
 /// Returns the name and the command of what is told of cycles.
 fn hooks(goals: Option<&Goals>) -> Vec<(String, String)> {
-    let settings = goals.into_iter().map(|goals| &goals.settings);
-    let hooks = settings.flat_map(|settings| {
-        [
-            ("on_cycle", &settings.on_cycle),
-            ("on_end", &settings.on_end),
-        ]
-    });
+    let hooks = goals.into_iter().flat_map(|goals| goals.settings.hooks());
     hooks
-        .filter_map(|(name, command)| Some((name.to_owned(), command.clone()?)))
+        .map(|(name, command)| (name.to_owned(), command.to_owned()))
         .collect()
 }
 

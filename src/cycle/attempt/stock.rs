@@ -152,7 +152,7 @@ impl Attempt<'_> {
         changed.sort();
         changed.dedup();
         // What was there and is another now says more than what is new: it comes first, where not all can be named.
-        changed.sort_by_key(|file| !was_there(file));
+        changed.sort_by_cached_key(|file| !was_there(file));
         let workspace = session.workspace();
         let told = |file: String| match workspace.is_gone(&file) {
             true => format!("{file} (removed)"),
@@ -162,7 +162,9 @@ impl Attempt<'_> {
         Workspace::note_leaned_on(stock, &changed);
         let ends_tests = |file: &&String| {
             let text = || files::read_text(&session.repo.root.join(file), MOST_OF_TEST);
-            !was_there(file) && text().is_ok_and(|text| yardstick.ends_tests(file, &text))
+            yardstick.is_test(file)
+                && !was_there(file)
+                && text().is_ok_and(|text| yardstick::ends_tests(&text))
         };
         let ending: Vec<String> = stock.files.iter().filter(ends_tests).cloned().collect();
         if !ending.is_empty() {

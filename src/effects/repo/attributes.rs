@@ -37,15 +37,13 @@ impl Repo {
         let arguments = ["check-attr", "-z"].iter().chain(names).chain(&["--"]);
         let arguments: Vec<&str> = arguments.chain(paths).copied().collect();
         let said = self.git.run(&arguments).unwrap_or_default();
-        let fields = String::from_utf8_lossy(&said);
-        let fields: Vec<&str> = fields.split_terminator('\0').collect();
-        let (said, _) = fields.as_chunks::<3>();
-        let one = |[path, name, value]: &[&str; 3]| Said {
-            path: (*path).to_owned(),
-            name: (*name).to_owned(),
-            value: (*value).to_owned(),
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let one = |(path, name, value)| Said {
+            path: text(path),
+            name: text(name),
+            value: text(value),
         };
-        said.iter().map(one).collect()
+        self::said(&said).map(one).collect()
     }
 
     /// Returns the plain files of this repository with attributes of paths; none where something stands there that is no file,
@@ -91,6 +89,12 @@ impl Repo {
                 .iter()
                 .any(|path| names.iter().any(|name| is_given(path, name)))
     }
+}
+
+/// Reads what `git check-attr -z` says: a path, an attribute and its value each.
+pub fn said(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8], &[u8])> {
+    let mut words = listed.split(|byte| *byte == 0);
+    std::iter::from_fn(move || Some((words.next()?, words.next()?, words.next()?)))
 }
 
 /// Returns the paths of all files with attributes, in the tree or the index.

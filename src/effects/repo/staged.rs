@@ -5,14 +5,11 @@ use std::path::Path;
 
 use git2::{Index, IndexEntry};
 
-use super::Repo;
-use crate::effects::repo::Entry;
+use super::{Entry, Repo, SUBMODULE};
 use crate::error::Result;
 
 /// Where the stage of an entry stands in its flags.
 const STAGE: (u16, u16) = (12, 0b11);
-/// The mode of a submodule.
-const SUBMODULE: u32 = 0o160_000;
 
 impl Repo {
     /// Returns the files that an index has in versions which neither another index nor any of these commits has. An index that

@@ -35,6 +35,15 @@ pub struct Indexed {
     pub is_merged: bool,
 }
 
+/// An index as it was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// When that was.
+    pub written: Moment,
+}
+
 /// The most bytes of an index that is read here.
 const LARGEST: u64 = 1 << 30;
 
@@ -65,8 +74,8 @@ impl Repo {
         indexed_in(&self.git_dir().join("index"), places)
     }
 
-    /// Returns the bytes of the index, and when they were written; nothing where git itself is to say what becomes of it.
-    pub fn index(&self) -> Option<(Vec<u8>, Moment)> {
+    /// Returns the index as it is by now; nothing where git itself is to say what becomes of it.
+    pub fn index(&self) -> Option<Written> {
         let file = self.git_dir().join("index");
         let stamp = || {
             let meta = fs::metadata(&file).ok()?;
@@ -74,7 +83,8 @@ impl Repo {
         };
         let before = stamp()?;
         let bytes = read(&file)?;
-        (stamp() == Some(before)).then_some((bytes, before.1))
+        let written = before.1;
+        (stamp() == Some(before)).then_some(Written { bytes, written })
     }
 
     /// Says whether libgit2 takes longer to read the index than git's own process does for all: it adds up its digest.
@@ -87,8 +97,12 @@ impl Repo {
     /// Lists the index as it is by now, as in `H 100644 <id> 0<tab>path`, each ended by a NUL: a small letter is assume-unchanged, an S
     /// skip-worktree, an M a side of a conflict.
     pub fn listing(&self) -> Result<Vec<u8>> {
-        let bytes = read(&self.git_dir().join("index"));
-        match bytes.as_deref().and_then(listing) {
+        self.listing_of(read(&self.git_dir().join("index")).as_deref())
+    }
+
+    /// Does the same of an index whose bytes are known.
+    pub fn listing_of(&self, index: Option<&[u8]>) -> Result<Vec<u8>> {
+        match index.and_then(listing) {
             Some(listed) => Ok(listed),
             None => self.git.run(&LISTING),
         }

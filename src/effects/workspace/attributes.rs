@@ -11,7 +11,8 @@ use super::{Start, Workspace, status};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::attributes::{FILE, MOST, all_files};
+use crate::effects::repo::Difference;
+use crate::effects::repo::attributes::{FILE, MOST, all_files, said};
 use crate::error::{Error, Result};
 use crate::model::git::conversion::ATTRIBUTES;
 use crate::model::{exact, ledger};
@@ -109,8 +110,8 @@ impl Workspace<'_> {
         &self,
         start: &Start,
         tree: &str,
+        differences: &[Difference],
     ) -> Result<BTreeSet<Vec<u8>>> {
-        let differences = self.repo.differences(&start.tree, tree)?;
         if !differences.iter().any(|one| is_attributes(&one.path)) {
             return Ok(BTreeSet::new());
         }
@@ -140,9 +141,8 @@ impl Workspace<'_> {
         let listed = ask();
         files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
         let listed = listed?;
-        let mut words = listed.split(|byte| *byte == 0);
         let mut found: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
-        while let (Some(path), Some(_), Some(value)) = (words.next(), words.next(), words.next()) {
+        for (path, _, value) in said(&listed) {
             found.entry(path.to_vec()).or_default().push(value.to_vec());
         }
         Ok(found)

@@ -9,7 +9,7 @@ use super::change::Changed;
 use super::index::restat::Untouched;
 use super::leftovers::strays::Left;
 use super::{Start, Stock, When, Workspace, attributes, some_of, status};
-use crate::effects::repo::Head;
+use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::Change;
@@ -86,10 +86,12 @@ impl Workspace<'_> {
         left.note_planted(planted);
         let listed = left.listed.take();
         let tip_tree = self.repo.tree_of(&tip)?;
-        let converted = self.converted_otherwise(start, &tip_tree)?;
+        let differences = self.repo.differences(&start.tree, &tip_tree)?;
+        let converted = self.converted_otherwise(start, &tip_tree, &differences)?;
         left.notes
             .extend(self.write_converted(start, &untouched, &converted, listed)?);
-        let (mut change, changed) = self.change_at(start, &tip, &tip_tree, &mut left)?;
+        let (mut change, changed) =
+            self.change_at(start, &tip, &tip_tree, differences, &mut left)?;
         change.rewritten = found.rewritten;
         let removed = self.clear_hollow(start, cleared.folders, &changed.gone, &tip_tree)?;
         left.notes.extend(removed);
@@ -164,15 +166,15 @@ impl Workspace<'_> {
         Ok(tip)
     }
 
-    /// Says what the change from the start to a commit is, as far as the verdict looks at it, and its files.
+    /// Says what the change from the start to a commit is, which has these `differences`, as far as the verdict looks at it, and its files.
     fn change_at(
         &self,
         start: &Start,
         tip: &str,
         tip_tree: &str,
+        differences: Vec<Difference>,
         left: &mut Left,
     ) -> Result<(Change, Changed)> {
-        let differences = self.repo.differences(&start.tree, tip_tree)?;
         let mut change = Change {
             goalposts: std::mem::take(&mut left.goalposts),
             unheld: self.unheld(tip, &differences, start)?,

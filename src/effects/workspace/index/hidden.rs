@@ -14,7 +14,7 @@ use crate::effects::git::{Git, may_refuse};
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
-use crate::effects::repo::LISTING;
+use crate::effects::repo::{LISTING, WrittenIndex};
 use crate::effects::workspace::status::{self, Status};
 use crate::effects::workspace::submodules::Home;
 use crate::effects::workspace::{Start, Workspace, ended};
@@ -140,7 +140,12 @@ impl Workspace<'_> {
         let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
         let (untracked, (mut status, listed)) = side_by_side(
             || git.run(&untracked),
-            || Ok((self.tracked_state()?, self.repo.listing()?)),
+            || {
+                let index = self.repo.index();
+                let bytes = index.as_ref().map(|index| &index.bytes[..]);
+                let listed = self.repo.listing_of(bytes)?;
+                Ok((self.tracked_state(index.as_ref())?, listed))
+            },
         )?;
         let listed = list_index(git, &listed, &mut |_, _| {});
         status.add_untracked(&untracked);
@@ -152,9 +157,12 @@ impl Workspace<'_> {
     }
 
     /// Reads the state of the tracked files alone.
-    pub(in crate::effects::workspace) fn tracked_state(&self) -> Result<Status> {
+    pub(in crate::effects::workspace) fn tracked_state(
+        &self,
+        index: Option<&WrittenIndex>,
+    ) -> Result<Status> {
         let git = &self.repo.git;
-        match self.unlike_noted() {
+        match self.unlike_noted(index) {
             // There may be no HEAD to compare with.
             Some(paths) if self.repo.head()?.commit.is_some() => {
                 status::read_tracked_of(git, &paths)

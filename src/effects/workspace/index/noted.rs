@@ -8,6 +8,7 @@ use crate::effects::files::{self, Moment};
 use crate::effects::git::{Listed, Noted, each_indexed};
 use crate::effects::near::{Near, Seen};
 use crate::effects::parallel::side_by_side;
+use crate::effects::repo::WrittenIndex;
 use crate::effects::workspace::Workspace;
 
 /// How many files git is asked about one by one: their names are on its command line.
@@ -24,14 +25,17 @@ struct Entry {
 }
 
 impl Workspace<'_> {
-    /// Returns the tracked files of which git may say that they are not as the index has them, in its order; all others it would
+    /// Returns the tracked files of which git may say that they are not as the `index` has them, in its order; all others it would
     /// call unchanged. Nothing where it is to be asked about all: in a small tree, of a conflict, of very many files, and wherever it
     /// is the one to read the index.
-    pub(in crate::effects::workspace) fn unlike_noted(&self) -> Option<Vec<Vec<u8>>> {
-        let (bytes, written) = self.repo.index()?;
+    pub(in crate::effects::workspace) fn unlike_noted(
+        &self,
+        index: Option<&WrittenIndex>,
+    ) -> Option<Vec<Vec<u8>>> {
+        let WrittenIndex { bytes, written } = index?;
         let (mut paths, mut entries) = (Vec::new(), Vec::new());
         let mut has_conflict = false;
-        each_indexed(&bytes, |one: &Listed<'_>| {
+        each_indexed(bytes, |one: &Listed<'_>| {
             has_conflict |= one.stage != 0;
             if one.is_assumed {
                 return;
@@ -41,7 +45,7 @@ impl Workspace<'_> {
                 end: paths.len(),
                 mode: one.mode,
                 noted: one.noted,
-                is_open: one.is_intended || is_racy(one.noted, written),
+                is_open: one.is_intended || is_racy(one.noted, *written),
             });
         })?;
         if has_conflict || entries.len() < MANY {
@@ -211,7 +215,10 @@ mod tests {
     fn what_git_calls_changed_in_a_large_tree_is_what_it_says_where_it_is_asked_about_all() {
         let (yard, repo) = large();
         let workspace = Workspace { repo: &repo };
-        assert_eq!(workspace.unlike_noted(), Some(Vec::new()));
+        assert_eq!(
+            workspace.unlike_noted(repo.index().as_ref()),
+            Some(Vec::new())
+        );
         for (what, script) in [
             (
                 "edited to the same length and dated back",
@@ -249,9 +256,9 @@ mod tests {
         ] {
             shell(yard.path(), script);
             let asked = crate::effects::workspace::status::read_tracked(&repo.git).unwrap();
-            let unlike = workspace.unlike_noted().expect(what);
+            let unlike = workspace.unlike_noted(repo.index().as_ref()).expect(what);
             assert!(unlike.len() < 100, "{what}: {}", unlike.len());
-            let found = workspace.tracked_state().unwrap();
+            let found = workspace.tracked_state(repo.index().as_ref()).unwrap();
             let sorted = |mut paths: Vec<Vec<u8>>| {
                 paths.sort();
                 paths
@@ -262,8 +269,11 @@ mod tests {
         let conflict = "id=$(git rev-parse HEAD:f/13/n13)
             printf '100644 %s 1\\tf/13/n13\\n100644 %s 2\\tf/13/n13\\n' $id $id | git update-index --index-info";
         shell(yard.path(), conflict);
-        assert_eq!(workspace.unlike_noted(), None);
-        let unmerged = workspace.tracked_state().unwrap().unmerged;
+        assert_eq!(workspace.unlike_noted(repo.index().as_ref()), None);
+        let unmerged = workspace
+            .tracked_state(repo.index().as_ref())
+            .unwrap()
+            .unmerged;
         assert_eq!(unmerged, [b"f/13/n13"]);
     }
 

@@ -12,6 +12,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::near::Near;
 use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::attributes::said;
 use crate::effects::repo::hash_blob;
 use crate::effects::workspace::index::restat::{self, Untouched};
 use crate::effects::workspace::{Start, Workspace, ended, some_of};
@@ -29,10 +30,10 @@ struct Touched {
 }
 
 impl Workspace<'_> {
-    /// Writes files anew that were touched since the start, or are `converted` by other attributes since, that git calls unchanged, and whose bytes are not those that a
-    /// checkout of the index would write; names them, but for those in which only line ends were others. Their earlier bytes, which
-    /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays. `listed` is what the index
-    /// lists, where that is known by now.
+    /// Writes files anew that were touched since the start, or are `converted` by other attributes since, that git calls unchanged, and
+    /// whose bytes are not those that a checkout of the index would write; names them, but for those in which only line ends were others.
+    /// Their earlier bytes, which may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays. `listed`
+    /// is what the index lists, where that is known by now.
     pub(in crate::effects::workspace) fn write_converted(
         &self,
         start: &Start,
@@ -125,10 +126,7 @@ impl Workspace<'_> {
         )?;
         let ends = LineEnds::of_settings(&settings);
         let mut found: HashMap<Vec<u8>, Conversion> = HashMap::new();
-        let mut words = listed.split(|byte| *byte == 0);
-        while let (Some(path), Some(attribute), Some(value)) =
-            (words.next(), words.next(), words.next())
-        {
+        for (path, attribute, value) in said(&listed) {
             let (attribute, value) = [attribute, value].map(String::from_utf8_lossy).into();
             found
                 .entry(path.to_vec())
