@@ -30,7 +30,16 @@ const FILES: &[&str] = &[
     "turn",
 ];
 /// The folders of the private directory. What stands in the place of the quarantine is removed by that.
-const FOLDERS: &[&str] = &["asked", "guard", "keep", "links", "logs", "search", "users"];
+const FOLDERS: &[&str] = &[
+    "asked",
+    "guard",
+    "keep",
+    "links",
+    "logs",
+    "search",
+    "sweep-target",
+    "users",
+];
 /// The file that says where history ended.
 const ANCHOR: &str = "anchor";
 /// More bytes than an anchor has.
