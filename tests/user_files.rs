@@ -1455,7 +1455,7 @@ fn copies_of_untracked_files_that_an_agent_wrote_to_are_not_believed() {
 #[test]
 fn a_file_of_which_no_copy_is_left_as_it_was_is_named_and_no_agent_is_called_again() {
     let repo = repository();
-    let destroy = "for f in .git/evolve/keep/* ~/.local/state/evolve/*/git/evolve/keep/*; do echo changed >$f; done; echo changed >notes";
+    let destroy = "rm b; git commit -qam b; for f in .git/evolve/keep/* ~/.local/state/evolve/*/git/evolve/keep/*; do echo changed >$f; done; echo changed >notes";
     repo.agent_does(&[destroy, "true"]);
     let run = repo.run(&["--max-cycles=2"]).expect(11);
     assert_eq!(repo.calls(), 1);
@@ -1465,6 +1465,14 @@ fn a_file_of_which_no_copy_is_left_as_it_was_is_named_and_no_agent_is_called_aga
         text(&repo)
     );
     assert!(run.stdout.contains("CANNOT be put back"), "{}", run.stdout);
+    // Whatever the goal says, nothing of such a change is taken.
+    let record = repo.records().pop().expect("a record");
+    assert_eq!(record["result"], "regressed");
+    assert_eq!(
+        record["reason"],
+        "destroyed a file of the user's with its copies: notes"
+    );
+    assert!(repo.has("b"));
     assert_eq!(repo.read("own/list"), "own/list is mine\n");
 }
 

@@ -368,6 +368,16 @@ impl Kept {
         Ok(put_back)
     }
 
+    /// Returns the files that are not what they were, and of which no copy is left as it was.
+    pub fn destroyed(&self, root: &Path, folders: &[PathBuf]) -> Vec<String> {
+        let kept = self.untracked.iter().filter(|(_, entry)| entry.is_kept());
+        let all = kept.map(|(name, entry)| (from_hex(name), entry));
+        let destroyed = all.filter(|(path, entry)| {
+            !is_as_it_should(root, folders, path, entry) && entry.source(folders).is_none()
+        });
+        destroyed.map(|(path, _)| text::path(&path)).collect()
+    }
+
     /// Returns the files that are not what they were.
     pub fn changed(&self, root: &Path) -> Vec<Vec<u8>> {
         let kept = self.untracked.iter().filter(|(_, entry)| entry.is_kept());

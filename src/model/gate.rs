@@ -39,6 +39,8 @@ pub struct Change {
     pub goalposts: Vec<String>,
     /// The user's own files that the change took into a commit.
     pub taken: Vec<String>,
+    /// The user's own files that are not as they were, and of which no copy is left.
+    pub destroyed: Vec<String>,
     /// What stands in a commit where a file of the user's needs the place, in words.
     pub ousted: Vec<String>,
     /// What of the work is in no commit that the user can have, in words.
@@ -75,6 +77,7 @@ impl Change {
             || [
                 &self.goalposts,
                 &self.taken,
+                &self.destroyed,
                 &self.ousted,
                 &self.unheld,
                 &self.refused,
@@ -189,6 +192,12 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
         return Some(format!(
             "took a file of the user's: {}",
             text::some_of(&change.taken, SHOWN)
+        ));
+    }
+    if !change.destroyed.is_empty() {
+        return Some(format!(
+            "destroyed a file of the user's with its copies: {}",
+            text::some_of(&change.destroyed, SHOWN)
         ));
     }
     if !change.ousted.is_empty() {
@@ -397,6 +406,10 @@ mod tests {
                 ..good.clone()
             },
             Change {
+                destroyed: words(),
+                ..good.clone()
+            },
+            Change {
                 ousted: words(),
                 ..good.clone()
             },
@@ -506,6 +519,17 @@ mod tests {
             ),
             (
                 made(Change {
+                    destroyed: words("notes"),
+                    ..Change::default()
+                }),
+                (
+                    Undo,
+                    Regressed,
+                    "destroyed a file of the user's with its copies: notes",
+                ),
+            ),
+            (
+                made(Change {
                     ousted: words("lib (lib/mine was there)"),
                     ..Change::default()
                 }),
@@ -609,10 +633,19 @@ mod tests {
     fn case() -> impl Strategy<Value = Case> {
         let results = || prop::sample::select(vec!["fp", "pp", "ff", "ps", "sp", "sf", "p-", "ss"]);
         let words = || prop::collection::vec("[a-z]{1,3}", 0..2);
-        let lists = (words(), words(), words(), (words(), words(), words()));
+        let lists = (
+            words(),
+            words(),
+            words(),
+            (words(), words(), words(), words()),
+        );
         let change = (any::<bool>(), lists, any::<bool>());
         let change = change.prop_map(
-            |(is_made, (by_others, goalposts, taken, (ousted, unheld, refused)), is_rewritten)| {
+            |(
+                is_made,
+                (by_others, goalposts, taken, (destroyed, ousted, unheld, refused)),
+                is_rewritten,
+            )| {
                 Change {
                     is_made,
                     suspect: Suspect::Nobody,
@@ -620,6 +653,7 @@ mod tests {
                     rewritten: is_rewritten.then(|| "amended".to_owned()),
                     goalposts,
                     taken,
+                    destroyed,
                     ousted,
                     unheld,
                     refused,

@@ -9,6 +9,7 @@ use super::change::Changed;
 use super::index::restat::Untouched;
 use super::leftovers::strays::Left;
 use super::{Start, Stock, When, Workspace, attributes, some_of, status};
+use crate::effects::keep;
 use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
 use crate::model::exact;
@@ -98,6 +99,8 @@ impl Workspace<'_> {
         let told = self.note_taken_meanwhile(start, &tip, &left.moved, &mut change)?;
         left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
+        let folders = keep::folders(&self.repo.own_places());
+        change.destroyed = start.kept.destroyed(&self.repo.root, &folders);
         if !changed.links_out.is_empty() {
             left.notes.push(format!(
                 "links that lead out of the repository: {}",
