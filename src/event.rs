@@ -281,6 +281,9 @@ pub enum Event {
         cycles: u64,
         /// The exit code that follows.
         exit_code: u8,
+        /// Goals wait for a person, who can say that they are to be worked on again.
+        #[serde(skip)]
+        has_stuck: bool,
         /// The session's way, and the baseline where it did not start there, in words.
         trajectory: Option<String>,
         /// What the agents reported of their use.

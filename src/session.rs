@@ -470,6 +470,7 @@ impl Session {
             ending: ending.word,
             cycles: progress.recorded.tally().len() as u64,
             exit_code: ending.exit_code,
+            has_stuck: !ending.stuck.is_empty(),
             trajectory,
             spent: progress.spent,
         };

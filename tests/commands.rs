@@ -657,6 +657,19 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_user() {
 }
 
 #[test]
+fn a_variable_with_a_senseless_value_is_named_and_not_the_option_that_nobody_wrote() {
+    let mut repo = small();
+    repo.env.push(("EVOLVE_JOBS".to_owned(), "many".to_owned()));
+    for command in ["measure", "status"] {
+        let error = repo.error(2, &[command]);
+        let expected = "invalid value 'many' for 'EVOLVE_JOBS': write a whole number";
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = repo.error(2, &["measure", "--jobs=few"]);
+    assert!(error.contains("'few' for '--jobs <N>'"), "{error}");
+}
+
+#[test]
 fn a_configuration_with_mistakes_is_refused_with_their_places() {
     let repo = small();
     let config = repo.home().join(".config/evolve/config.yaml");
@@ -918,7 +931,7 @@ fn looking_works_beside_a_session_at_work() {
     repository [root] on main
     goals      2
     session    at work, process [pid] since [time]
-    now        cycle 1: the agent works on a, or its change is measured
+    now        cycle 1: the agent works on a, or its change is measured, since [time]
     log        .git/evolve/logs/[session]/1-agent.log
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
@@ -1209,7 +1222,8 @@ fn several_goals_are_retried_at_once_or_none_where_one_is_unknown() {
     let retries = ".agents/evolve/retries.jsonl";
     repo.error(2, &["retry", "a", "nope"]);
     repo.error(2, &["retry", "--all", "a"]);
-    repo.error(2, &["retry"]);
+    let error = repo.error(2, &["retry"]);
+    assert!(error.contains("evolve retry [OPTIONS] --all"), "{error}");
     assert!(!repo.has(retries));
     let again = "may be worked on again; its earlier attempts no longer count\n";
     assert_eq!(
@@ -1778,10 +1792,12 @@ fn the_status_is_told_while_the_baseline_is_measured() {
     finish(child).expect(0);
     let page = page.expect(0).stdout;
     assert!(
-        page.contains("now        the baseline: goals are measured\n"),
+        page.contains("now        the baseline: goals are measured, since 2"),
         "{page}"
     );
-    let document: Value = serde_json::from_str(&document.expect(0).stdout).unwrap();
+    let mut document: Value = serde_json::from_str(&document.expect(0).stdout).unwrap();
+    let since = document["now"].as_object_mut().unwrap().remove("since");
+    assert!(since.is_some_and(|since| since.as_str().is_some_and(|it| it.ends_with('Z'))));
     let now = json!({"cycle": 0, "phase": "measuring", "goal_id": null});
     assert_eq!(document["now"], now);
 }

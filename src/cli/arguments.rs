@@ -88,7 +88,7 @@ impl Arguments {
         let matches = read.unwrap_or_else(|error| {
             refuse_mistyped(&error);
             refuse_not_utf8(&error, &words);
-            in_our_words(readable(error, &words)).exit()
+            in_our_words(readable(by_its_origin(error, &words), &words)).exit()
         });
         if let Some((command, _)) = matches.subcommand()
             && let Some((option, is_its_own)) = LOOP_ONLY
@@ -152,6 +152,27 @@ fn readable(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let typed: Vec<(ContextKind, String)> = typed.collect();
     for (kind, shown) in typed {
         error.insert(kind, ContextValue::String(shown));
+    }
+    error
+}
+
+/// Has an error name the variable of the environment that a value comes from, not the option that nobody wrote.
+fn by_its_origin(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let option = option.split(' ').next().unwrap_or(option).to_owned();
+    let is_written = |word: &OsString| word.as_bytes().starts_with(option.as_bytes());
+    if error.kind() != ErrorKind::ValueValidation || words.iter().any(is_written) {
+        return error;
+    }
+    let grammar = Arguments::command();
+    let command = not_utf8::command_of(words, &grammar);
+    let mut all = command.get_arguments().chain(grammar.get_arguments());
+    let found = all.find(|one| one.get_long() == option.strip_prefix("--"));
+    let variable = found.and_then(clap::Arg::get_env);
+    if let Some(variable) = variable.map(|name| name.to_string_lossy().into_owned()) {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
     error
 }

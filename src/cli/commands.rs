@@ -127,6 +127,9 @@ pub(super) enum Command {
     /// Let goals that were struck or declined be worked on again
     ///
     /// Their earlier attempts no longer count. Where none counts anyway, that is said and nothing is written.
+    #[command(
+        override_usage = "evolve retry [OPTIONS] <ID>...\n       evolve retry [OPTIONS] --all"
+    )]
     Retry {
         /// The goals
         #[arg(value_name = "ID", required_unless_present = "all", add = ArgValueCompleter::new(complete::goals))]

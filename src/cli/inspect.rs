@@ -10,13 +10,13 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
-use crate::effects::changed;
 use crate::effects::journal::{Journal, JournalFile};
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
+use crate::effects::{changed, clock};
 use crate::effects::{papers, stop, unrecorded};
 use crate::error::{Error, Result};
 use crate::model::counted::Counted;
@@ -63,7 +63,8 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         ids.filter(is_goal).collect()
     };
     let counted = newest.map(|newest| Counted::of(goals.as_ref(), newest));
-    let journal = JournalFile::of(&repo.own_places()).look().ok().flatten();
+    let journal_file = JournalFile::of(&repo.own_places());
+    let journal = journal_file.look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
     let told = session.as_ref();
     let told = told.and_then(|holder| sandbox::told(&repo.private, holder.pid));
@@ -87,7 +88,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         now: journal
             .as_ref()
             .filter(|_| session.is_some())
-            .map(|journal| now(journal, &repo)),
+            .map(|journal| Now {
+                since: journal_file.written_at().map(clock::shown),
+                ..now(journal, &repo)
+            }),
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
@@ -163,6 +167,7 @@ fn now(journal: &Journal, repo: &Repo) -> Now {
         log: log.map(shown),
         cycle: journal.cycle,
         phase: journal.phase.word(),
+        since: None,
         goal_id: record.and_then(|record| record.goal_id.clone()),
     }
 }

@@ -390,6 +390,7 @@ fn tell(events: &Events, ending: Ending) -> Ending {
         ending: ending.word,
         cycles: 0,
         exit_code: ending.exit_code,
+        has_stuck: !ending.stuck.is_empty(),
         trajectory: None,
         spent: Spent::default(),
     });

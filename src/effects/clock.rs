@@ -32,6 +32,11 @@ pub fn timestamp() -> String {
     now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// Returns when a file was written, as it stands in files.
+pub fn shown(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
 /// Returns the present moment as the kernel dates a file that is written now. Linux takes the time of its last tick for that,
 /// a few milliseconds before that of any finer clock.
 pub fn file_time() -> SystemTime {

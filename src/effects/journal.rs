@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -266,6 +266,12 @@ impl JournalFile {
             Some(known) => Ok(known.clone()),
             None => self.read(),
         }
+    }
+
+    /// Returns when it was last written in the private directory: with each step that a cycle gets on.
+    pub fn written_at(&self) -> Option<SystemTime> {
+        let meta = fs::symlink_metadata(&self.inside).ok()?;
+        meta.modified().ok()
     }
 
     /// Says whether a session left anything, be it still at work; also what cannot be understood.

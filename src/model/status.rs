@@ -96,6 +96,9 @@ pub struct Now {
     pub cycle: u64,
     /// How far it has come, by the words of the journal.
     pub phase: &'static str,
+    /// Since when, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
     /// What is being worked on; none before it is chosen.
     pub goal_id: Option<String>,
     /// The agent's log; none before there is one.

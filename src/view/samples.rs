@@ -187,6 +187,7 @@ pub fn events() -> Vec<Event> {
             ending: "dormant",
             cycles: 2,
             exit_code: 0,
+            has_stuck: false,
             spent: Spent {
                 calls: 1,
                 tokens: 45_120,

@@ -40,7 +40,10 @@ fn doing(status: &Status) -> Option<String> {
         Some(cycle) => format!("cycle {cycle}: "),
         None => String::new(),
     };
-    Some(before + &does)
+    let since = status.now.as_ref().and_then(|now| now.since.as_ref());
+    let since = since.filter(|_| waiting.is_none());
+    let since = since.map_or(String::new(), |since| format!(", since {since}"));
+    Some(before + &does + &since)
 }
 
 fn waits(wait: &Waiting) -> String {

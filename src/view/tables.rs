@@ -217,7 +217,7 @@ fn state(item: &WorkItem) -> String {
     match (item.is_set_aside(), item.failures) {
         (true, failures) => format!("set aside after {failures} failures"),
         (false, 0) => String::new(),
-        (false, failures) => format!("failed {failures}×"),
+        (false, failures) => format!("tried {failures}×"),
     }
 }
 

@@ -132,6 +132,7 @@ fn every_line_begins_with_its_time_where_that_is_wanted() {
         ending: "human-needed",
         cycles: 1,
         exit_code: 11,
+        has_stuck: false,
         trajectory: None,
         spent: Spent::default(),
     };
@@ -248,6 +249,7 @@ fn ended_with(ending: &'static str, cycles: u64, exit_code: u8) -> Event {
         ending,
         cycles,
         exit_code,
+        has_stuck: false,
         trajectory: None,
         spent: Spent::default(),
     }

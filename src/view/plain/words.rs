@@ -151,6 +151,7 @@ pub fn ended(event: &Event) -> Vec<String> {
         ending,
         cycles,
         exit_code,
+        has_stuck,
         trajectory,
         spent,
     } = event
@@ -184,7 +185,7 @@ pub fn ended(event: &Event) -> Vec<String> {
         line.push_str(&format!(": {reason}"));
     }
     let mut lines = vec![line];
-    if *ending == HUMAN_NEEDED && reason.starts_with("a human is needed") {
+    if *has_stuck {
         lines.push(RETRY_HINT.to_owned());
     }
     lines.extend(trajectory.as_deref().map(clean_line));
