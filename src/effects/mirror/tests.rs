@@ -271,3 +271,53 @@ fn an_object_whose_folder_got_its_time_back_is_copied_all_the_same() {
     mirror.refresh(&[]).unwrap();
     assert_eq!(all_of(&mirror), files(&mirror.common));
 }
+
+#[test]
+fn what_lies_elsewhere_is_not_written_over_by_way_of_what_was_left_in_the_place_of_the_copy() {
+    type Plant = fn(&Path, &Path);
+    let plants: [(&str, Plant); 7] = [
+        ("a link for the folder", |folder, precious| {
+            fs::remove_dir_all(folder).unwrap();
+            symlink(precious, folder).unwrap();
+        }),
+        ("a file for the folder", |folder, _| {
+            fs::remove_dir_all(folder).unwrap();
+            fs::write(folder, "").unwrap();
+        }),
+        ("a link for the copy", |folder, precious| {
+            fs::remove_dir_all(folder.join("git")).unwrap();
+            symlink(precious.join("git"), folder.join("git")).unwrap();
+        }),
+        ("a link for a note", |folder, precious| {
+            fs::remove_file(folder.join("of")).unwrap();
+            symlink(precious.join("of"), folder.join("of")).unwrap();
+        }),
+        ("a second name for a note", |folder, precious| {
+            fs::remove_file(folder.join("of-tree")).unwrap();
+            fs::hard_link(precious.join("of"), folder.join("of-tree")).unwrap();
+        }),
+        ("a link for the bytes", |folder, precious| {
+            fs::remove_file(folder.join("bytes")).unwrap();
+            symlink(precious.join("of"), folder.join("bytes")).unwrap();
+        }),
+        ("a link for what is around", |folder, precious| {
+            symlink(precious, folder.join("around")).unwrap();
+        }),
+    ];
+    for (what, plant) in plants {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = make(root.path());
+        mirror.refresh(&[]).unwrap();
+        let expected = all_of(&mirror);
+        let precious = root.path().join("precious");
+        write(&precious.join("of"), "mine");
+        write(&precious.join("git/mine"), "mine, too");
+        write(&precious.join("paths"), "mine as well");
+        let before = files(&precious);
+        plant(&mirror.folder, &precious);
+        let around = root.path().join("repo/.git/modules/sm");
+        mirror.refresh(&[around]).unwrap();
+        assert_eq!(files(&precious), before, "{what}");
+        assert_eq!(all_of(&mirror), expected, "{what}");
+    }
+}
