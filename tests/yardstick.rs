@@ -1047,6 +1047,36 @@ fn what_lies_behind_the_settings_of_a_tool_is_named_when_it_changes_and_proposed
             ),
             ("support/s.js", "1\n"),
         ),
+        (
+            "just ci::t",
+            ("justfile", "import 'lib.just'\nmod ci 'ci/m.just'\n"),
+            ("ci/m.just", "t:\n  true\n"),
+        ),
+        (
+            "npx tsc -p .",
+            ("tsconfig.json", "{\"extends\": \"./ci/base.json\"}\n"),
+            ("ci/base.json", "{}\n"),
+        ),
+        (
+            "npx eslint .",
+            ("eslint.config.js", "import own from './ci/lint.mjs'\n"),
+            ("ci/lint.mjs", "import './rules.mjs'\n"),
+        ),
+        (
+            "npx eslint .",
+            (".eslintrc.json", "{\"extends\": [\"./mid.json\"]}\n"),
+            ("ci/rules.json", "{}\n"),
+        ),
+        (
+            "mypy .",
+            ("mypy.ini", "[mypy]\nplugins = ci/types.py\n"),
+            ("ci/types.py", "\n"),
+        ),
+        (
+            "./gradlew check",
+            ("build.gradle", "apply from: 'ci/lint.gradle'\n"),
+            ("ci/lint.gradle", "\n"),
+        ),
         ("cargo run -p xtask", workspace, main),
         (
             "cargo xtask",
@@ -1057,6 +1087,7 @@ fn what_lies_behind_the_settings_of_a_tool_is_named_when_it_changes_and_proposed
         let repo = TestRepo::empty();
         repo.write("Makefile", "include config.mk\nt:\n\tsh $(TOOL)\n");
         repo.write("config.mk", "");
+        repo.write("mid.json", "{\"extends\": \"./ci/rules.json\"}\n");
         repo.write("src/a.sh", "");
         repo.write(settings.0, settings.1);
         repo.write(file, text);

@@ -11,6 +11,7 @@ mod commands;
 mod discovery;
 mod dotted;
 mod interpreter;
+mod loads;
 mod machine;
 mod modules;
 mod named;
@@ -39,6 +40,7 @@ pub use call::{of_module, operands, program_name, run_by_node};
 pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
+pub use loads::loaded;
 pub use machine::altering;
 pub use modules::{
     Front, MISSING, code_that_looks_for, distributions, fronts, imported, loaded_before,

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-pub(in crate::model) use just::imported;
+pub(in crate::model) use just::{imported, modules};
 use just::{
     just_head, just_values, needed_recipes, put_values, runs_here, with_defaults, words_of_head,
 };

@@ -309,6 +309,9 @@ impl Yardstick {
             self.imported
                 .extend(included.iter().map(|one| one.file.clone()));
             let mut next = expanded(included, tree);
+            if !self.frozen.contains(&used.file) {
+                next.extend(check::loaded(&used, &text));
+            }
             next.retain(|one| is_file(&one.file));
             for code in check::code_in(&used, &text) {
                 if used.is_list() && self.frozen.contains(&used.file) {

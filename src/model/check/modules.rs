@@ -487,7 +487,7 @@ fn quoted<'l>(line: &'l str, beginnings: &[&str]) -> Vec<&'l str> {
     found
 }
 
-fn folder_of(path: &str) -> String {
+pub(super) fn folder_of(path: &str) -> String {
     path.rsplit_once('/')
         .map_or("", |(folder, _)| folder)
         .to_owned()

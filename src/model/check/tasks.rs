@@ -155,15 +155,15 @@ pub fn is_cut(used: &Used, text: Option<&str>) -> bool {
     text.map_or(commands::is_asked(&used.tasks), is_cut)
 }
 
-/// Returns the files that a Makefile includes, there or not and as patterns, with what is asked of them; of a package.json
+/// Returns the files that a Makefile or a justfile includes, there or not and as patterns, with what is asked of them; of a package.json
 /// whose folder is run, the files that it may name as entry, and of any other the packages of its workspaces, of which the same is
 /// asked (`npm test --workspaces`).
 pub fn included(used: &Used, text: &str) -> Vec<Used> {
-    if matches!(kind(&used.file), Kind::Package) {
-        return match used.tasks == [ENTRY] {
-            true => entry(used, text),
-            false => workspaces(used, text),
-        };
+    match kind(&used.file) {
+        Kind::Package if used.tasks == [ENTRY] => return entry(used, text),
+        Kind::Package => return workspaces(used, text),
+        Kind::Justfile => return of_just(used, text),
+        Kind::Makefile | Kind::Other => {}
     }
     let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
         return Vec::new();
@@ -177,6 +177,35 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         ..used.clone()
     });
     files.collect()
+}
+
+/// Returns the files that a justfile imports, and those of its modules.
+fn of_just(used: &Used, text: &str) -> Vec<Used> {
+    let (tasks, _) = Rules::of_justfile(text).reached(&used.tasks);
+    let folder = used.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let at = |path: &str, tasks: &[String]| {
+        Some(Used {
+            file: join(folder, path)?,
+            tasks: tasks.to_vec(),
+            ..used.clone()
+        })
+    };
+    let mut found: Vec<Used> = recipes::imported(text)
+        .filter_map(|path| at(path, &tasks))
+        .collect();
+    for (name, path) in recipes::modules(text) {
+        let before = format!("{name}::");
+        let within = |task: &String| task.strip_prefix(&before).unwrap_or(task).to_owned();
+        let tasks: Vec<String> = used.tasks.iter().map(within).collect();
+        let paths = match path {
+            Some(path) => vec![path.to_owned()],
+            None => [".just", "/mod.just", "/justfile", "/.justfile"]
+                .map(|end| format!("{name}{end}"))
+                .to_vec(),
+        };
+        found.extend(paths.iter().filter_map(|path| at(path, &tasks)));
+    }
+    found
 }
 
 /// Returns the packages of a package.json's workspaces.
@@ -252,6 +281,7 @@ fn kind(path: &str) -> Kind {
         "package.json" | "deno.json" | "deno.jsonc" => Kind::Package,
         "GNUmakefile" | "makefile" | "Makefile" => Kind::Makefile,
         "justfile" | "Justfile" | ".justfile" => Kind::Justfile,
+        name if name.ends_with(".just") => Kind::Justfile,
         name if name.ends_with(".sh") => Kind::Other,
         name if name.ends_with(".mk") || name.starts_with("Makefile.") => Kind::Makefile,
         _ => Kind::Other,

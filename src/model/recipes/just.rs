@@ -107,6 +107,17 @@ pub(super) fn runs_here(attributes: &str) -> bool {
     is_of_here && !words().any(|word| word == "confirm" || word.starts_with("confirm("))
 }
 
+/// Returns the modules that a justfile has, each with the path that it is given, if any: `mod ci`, `mod? ci 'tools/ci.just'`.
+pub(in crate::model) fn modules(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("mod")?;
+        let rest = rest.strip_prefix('?').unwrap_or(rest);
+        let rest = rest.strip_prefix(' ')?.trim();
+        let (name, path) = rest.split_once(' ').unwrap_or((rest, ""));
+        is_plain(name).then(|| (name, quoted(path.trim())))
+    })
+}
+
 /// Returns the words that name the files which a justfile imports.
 pub(in crate::model) fn imported(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {

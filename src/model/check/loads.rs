@@ -1,0 +1,424 @@
+//! What settings load: other settings that they go on from, plugins. The keys are those of the tools' own documentation: TypeScript's and
+//! ESLint's `extends`, Jest's `transform`, mypy's and pylint's `plugins`, pytest's `pytest_plugins`, RuboCop's `inherit_from`, PHPStan's
+//! `includes`, Gradle's `apply from`, Maven's `relativePath`, Checkstyle's `configLocation`, Cargo's `build`. What is run before tests is
+//! code (`commands`). Pure.
+
+use super::modules::{self, folder_of};
+use super::path::join;
+use super::tasks::Used;
+
+/// What is asked of a file that settings load.
+pub const LOADED: &str = "loaded";
+
+/// How many files one file of settings loads at most.
+const MOST: usize = 64;
+/// How much of a value is looked at, in characters.
+const LONGEST: usize = 4096;
+/// How many lines of a list are looked at.
+const MOST_LINES: usize = 64;
+
+/// The keys whose values are files that are loaded, if there are such files.
+const KEYS: &[&str] = &[
+    "bootstrap",
+    "config",
+    "configFile",
+    "customRules",
+    "environment",
+    "extend",
+    "extends",
+    "import",
+    "includes",
+    "inherit_from",
+    "karmaConfig",
+    "load-plugins",
+    "parser",
+    "plugins",
+    "preset",
+    "presets",
+    "processor",
+    "reporters",
+    "require",
+    "resolver",
+    "rulesDirectory",
+    "runner",
+    "snapshotResolver",
+    "snapshotSerializers",
+    "testEnvironment",
+    "transform",
+];
+/// In a package.json these name what the package itself has.
+const OF_PACKAGES: &[&str] = &["import", "require"];
+/// The elements of XML that name such files.
+const ELEMENTS: &[&str] = &[
+    "configLocation",
+    "headerLocation",
+    "relativePath",
+    "ruleset",
+    "suppressionsLocation",
+];
+
+/// What names may go without.
+const ENDINGS: &[&str] = &[
+    "",
+    ".js",
+    ".cjs",
+    ".mjs",
+    ".ts",
+    ".json",
+    ".py",
+    ".yml",
+    ".yaml",
+    ".rb",
+    "/index.js",
+    "/index.ts",
+    "/__init__.py",
+];
+
+/// How paths begin that are seen from the root.
+const ROOTS: &[&str] = &[
+    "<rootDir>/",
+    "${rootDir}/",
+    "$rootDir/",
+    "${project.basedir}/",
+];
+
+/// How settings are written.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Script,
+    Python,
+    Cargo,
+    Gradle,
+    Xml,
+    Package,
+    /// JSON, YAML, TOML, INI, and whatever has no ending.
+    Keyed,
+}
+
+/// Returns how the settings in a file are written; none where it is no such file, but code.
+fn form(used: &Used) -> Option<Form> {
+    let name = used.file.rsplit('/').next().unwrap_or(&used.file);
+    let is_loaded = used.tasks == [LOADED];
+    Some(match name.rsplit_once('.').map_or("", |(_, end)| end) {
+        _ if name == "Cargo.toml" => Form::Cargo,
+        _ if name == "package.json" => Form::Package,
+        _ if name == "conftest.py" => Form::Python,
+        "js" | "cjs" | "mjs" | "ts" | "cts" | "mts" => {
+            let is_settings = name.starts_with('.') || name.contains(".config.");
+            return (is_settings || is_loaded || name.contains(".conf.")).then_some(Form::Script);
+        }
+        "gradle" | "kts" => Form::Gradle,
+        "xml" | "dist" => Form::Xml,
+        "json" | "jsonc" | "json5" | "yml" | "yaml" | "toml" | "ini" | "cfg" | "neon" => {
+            Form::Keyed
+        }
+        _ if name.starts_with('.') || name.ends_with("rc") => Form::Keyed,
+        _ => return None,
+    })
+}
+
+/// Returns the files that settings may load, there or not.
+pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
+    let Some(form) = form(used) else {
+        return Vec::new();
+    };
+    let of = |keys: &[&str]| keys.iter().flat_map(|key| values(text, key)).collect();
+    let words: Vec<&str> = match form {
+        Form::Script | Form::Keyed => of(KEYS),
+        Form::Package => {
+            let keys = KEYS.iter().filter(|key| !OF_PACKAGES.contains(key));
+            of(&keys.copied().collect::<Vec<_>>())
+        }
+        Form::Python => of(&["pytest_plugins"]),
+        Form::Cargo => of(&["build"]),
+        Form::Gradle => text.lines().filter_map(applied).flatten().collect(),
+        Form::Xml => ELEMENTS
+            .iter()
+            .flat_map(|name| elements(text, name))
+            .chain(values(text, "bootstrap"))
+            .collect(),
+    };
+    let mut files = Vec::new();
+    for word in words.into_iter().take(MOST) {
+        files.extend(places(folder_of(&used.file).as_str(), word));
+    }
+    if form == Form::Script {
+        let imported = modules::imported(used, text).into_iter();
+        files.extend(imported.filter(|path| !path.ends_with('/')));
+    }
+    files.retain(|file| *file != used.file);
+    files.sort();
+    files.dedup();
+    let one = |file| Used {
+        file,
+        tasks: vec![LOADED.to_owned()],
+        ..used.clone()
+    };
+    files.into_iter().map(one).collect()
+}
+
+/// Returns the words that stand for files among the values of a key.
+fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+    let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(key).take(MOST) {
+        let rest = &text[at + key.len()..];
+        let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+        let rest = rest.trim_start_matches([' ', '\t']);
+        let value = rest.strip_prefix([':', '=']);
+        let is_key = !text[..at].ends_with(is_name);
+        if let Some(value) = value.filter(|_| is_key) {
+            found.extend(words(value.trim_start_matches(['=', ' ', '\t'])));
+        }
+    }
+    found
+}
+
+/// Returns the words of a value: a string, what stands in brackets, the rest of a line, or the lines of a list below it.
+fn words(value: &str) -> Vec<&str> {
+    let line = value.lines().next().unwrap_or_default();
+    match value.chars().next() {
+        Some(quote @ ('"' | '\'' | '`')) => line[1..].split(quote).take(1).collect(),
+        Some('[' | '{' | '(') => {
+            let inner = bracketed(value);
+            let strings = strings(inner);
+            match strings.is_empty() {
+                true => bare(inner),
+                false => strings,
+            }
+        }
+        Some('\n' | '\r') => {
+            let lines = value.trim_start_matches(['\r', '\n']).lines();
+            let listed = lines.map_while(|line| {
+                let item = line.trim_start();
+                let is_within = item.len() < line.len() || item.starts_with('-');
+                let item = item.strip_prefix('-').unwrap_or(item).trim();
+                (is_within && !item.is_empty()).then_some(item)
+            });
+            listed.take(MOST_LINES).flat_map(bare).collect()
+        }
+        Some(_) | None => bare(line),
+    }
+}
+
+/// Returns what stands between the bracket with which a text begins and the one that closes it.
+fn bracketed(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices().take(LONGEST) {
+        match letter {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &text[1..at];
+        }
+    }
+    ""
+}
+
+/// Returns the strings in a text.
+fn strings(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '\'', '`']) {
+        let quote = &rest[at..=at];
+        let Some((one, after)) = rest[at + 1..].split_once(quote) else {
+            break;
+        };
+        found.push(one);
+        rest = after;
+    }
+    found
+}
+
+/// Returns the words of a line that stand without quotes, or in quotes of their own; what follows a `#` says nothing.
+fn bare(text: &str) -> Vec<&str> {
+    let lines = text.lines();
+    let code = lines.map(|line| line.split(" #").next().unwrap_or_default());
+    let words = code.flat_map(|line| line.split([',', ' ', '\t']));
+    let words = words.map(|word| word.trim_matches(['"', '\'', '`', ';']));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns the strings behind the `from` of a line of Gradle's that applies a script.
+fn applied(line: &str) -> Option<Vec<&str>> {
+    let (_, rest) = line
+        .trim_start()
+        .strip_prefix("apply")?
+        .split_once("from")?;
+    Some(strings(rest))
+}
+
+/// Returns what stands in the elements of XML with this name.
+fn elements<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let begin = format!("<{name}>");
+    let behind = text.split(&begin).skip(1).take(MOST);
+    behind
+        .filter_map(|rest| rest.split('<').next())
+        .map(str::trim)
+        .collect()
+}
+
+/// Returns where a file could lie that is named so in a folder: beside it or below the root, by its path or as a module of Python's.
+fn places(folder: &str, word: &str) -> Vec<String> {
+    let rooted = ROOTS.iter().find_map(|root| word.strip_prefix(root));
+    // As in `module:function`.
+    let word = rooted.unwrap_or(word);
+    let word = word.split(':').next().unwrap_or(word);
+    let is_path = word.contains(['/', '.']) && !word.trim_matches(['.', '/']).is_empty();
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "*?$<>{}".contains(c);
+    if !is_path || word.len() > LONGEST || word.contains(is_odd) || word.starts_with(['~', '/']) {
+        return Vec::new();
+    }
+    let is_module = !word.contains('/') && !word.starts_with('.');
+    let module = is_module.then(|| word.replace('.', "/"));
+    let names = [Some(word.to_owned()), module].into_iter().flatten();
+    let names: Vec<String> = names.collect();
+    let folders = match folder {
+        "" => vec![""],
+        folder => vec![folder, ""],
+    };
+    let mut found = Vec::new();
+    for folder in folders {
+        for name in &names {
+            let paths = ENDINGS.iter().map(|end| format!("{name}{end}"));
+            found.extend(paths.filter_map(|path| join(folder, &path)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns which of these files the settings load.
+    fn of(file: &str, text: &str, there: &str) -> String {
+        let found = loaded(&Used::of(file.to_owned()), text);
+        let found: Vec<&str> = found.iter().map(|one| one.file.as_str()).collect();
+        let there = there.split(' ').filter(|path| found.contains(path));
+        there.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn settings_load_what_their_keys_name() {
+        for (file, text, expected) in [
+            (
+                "tsconfig.json",
+                "{\n // base\n \"extends\": \"./conf/tsconfig.base.json\",\n}",
+                "conf/tsconfig.base.json",
+            ),
+            (
+                "web/tsconfig.json",
+                r#"{"extends": ["../base", "./more.json"]}"#,
+                "base.json web/more.json",
+            ),
+            (
+                ".eslintrc",
+                "extends:\n  - eslint:recommended\n  - ./lint/base.js\nrules:\n  x: ./not.js",
+                "lint/base.js",
+            ),
+            (".eslintrc.yml", "extends: [./a, b/c.js]\n", "a.js b/c.js"),
+            (
+                "eslint.config.mjs",
+                "import own from './rules/own.js'\nimport js from \"@eslint/js\"\nexport default [js]",
+                "rules/own.js",
+            ),
+            (
+                "jest.config.js",
+                "module.exports = {\n  reporters: ['default', '<rootDir>/test/r.js'],\n  transform: {'^.+$': './t.cjs'},\n  preset: './g' }",
+                "t.cjs test/r.js g.js",
+            ),
+            (
+                "vitest.config.ts",
+                "export default defineConfig({ test: { environment: './src/dom.ts', include: ['./src/a.ts'] } })",
+                "src/dom.ts",
+            ),
+            (
+                "package.json",
+                r#"{"main": "./index.js", "exports": {"import": "./index.mjs"}, "jest": {"runner": "./s.js"}, "prettier": "x"}"#,
+                "s.js",
+            ),
+            (
+                "pyproject.toml",
+                "[tool.mypy]\nplugins = [\n  \"tools/plugin.py\", # ours\n  \"own.checks\",\n]\n",
+                "tools/plugin.py own/checks.py",
+            ),
+            (
+                "mypy.ini",
+                "[mypy]\nplugins = tools/p.py, own.q:begin\n",
+                "tools/p.py own/q.py",
+            ),
+            (
+                ".pylintrc",
+                "[MASTER]\nload-plugins=\n    own.r,\n    pylint.extensions.x\n",
+                "own/r.py",
+            ),
+            ("ruff.toml", "extend = \"conf/ruff.toml\"", "conf/ruff.toml"),
+            (
+                "conftest.py",
+                "import product.core\npytest_plugins = (\"tests.fixtures\", 'own.f')\n",
+                "tests/fixtures.py own/f.py",
+            ),
+            (
+                ".rubocop.yml",
+                "inherit_from: .rubocop_base.yml\nrequire:\n  - ./lib/cop\n",
+                ".rubocop_base.yml lib/cop.rb",
+            ),
+            (
+                "build.gradle",
+                "apply plugin: 'java'\napply from: \"$rootDir/gradle/lint.gradle\"\n",
+                "gradle/lint.gradle",
+            ),
+            (
+                "app/build.gradle.kts",
+                "apply(from = \"../gradle/k.gradle.kts\")",
+                "gradle/k.gradle.kts",
+            ),
+            (
+                "pom.xml",
+                "<parent><relativePath> ../parent/pom.xml </relativePath></parent><configLocation>conf/checks.xml</configLocation>",
+                "conf/checks.xml",
+            ),
+            (
+                "phpunit.xml",
+                "<phpunit bootstrap=\"conf/boot.php\" colors=\"true\">",
+                "conf/boot.php",
+            ),
+            (
+                "Cargo.toml",
+                "[package]\nbuild = \"build/main.rs\"\ninclude = [\"src/lib.rs\"]\n",
+                "build/main.rs",
+            ),
+        ] {
+            let there = format!("{expected} index.js index.mjs src/a.ts not.js src/lib.rs");
+            let there = format!("{there} product/core.py product/__init__.py package.json");
+            assert_eq!(of(file, text, &there), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn code_and_what_leads_out_loads_nothing() {
+        for (file, text) in [
+            ("src/app.js", "import './a.js'; const extends = './a.js'"),
+            ("build.rs", "extends = \"./a.js\""),
+            ("tsconfig.json", r#"{"extends": "/a.js"}"#),
+            ("tsconfig.json", r#"{"extends": "../a.js"}"#),
+            ("tsconfig.json", r#"{"extends": "https://a.js"}"#),
+            ("tsconfig.json", r#"{"never_extends": "a.js"}"#),
+            ("tsconfig.json", r#"{"extends": ["./a"#),
+            (".rc", "extends: ..\nplugins: ./\nextend:\n"),
+        ] {
+            assert_eq!(of(file, text, "a.js a"), "", "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_looked_through(text in "(extends|plugins|:|=|\\[|\\{|\\)|\\]|\"|'|\\n|-|é|日|.){0,60}", at in 0..6_usize) {
+            let files = ["a.json", "a.config.js", "conftest.py", "a.gradle", "pom.xml", "Cargo.toml"];
+            loaded(&Used::of(files[at].to_owned()), &text);
+        }
+    }
+}
