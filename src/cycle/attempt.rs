@@ -379,7 +379,7 @@ impl<'a> Attempt<'a> {
         let (goal_id, checks) = match self.task {
             Task::Goal(id) => {
                 let goal = self.goals.find(id);
-                (id.as_str(), goal.map(|goal| check::commands(&goal.check)))
+                (id.as_str(), goal.map(|goal| check::permitted(&goal.check)))
             }
             Task::Item(_) => ("", None),
         };

@@ -18,6 +18,7 @@ mod named;
 mod net;
 mod outward;
 mod path;
+mod permitted;
 mod places;
 mod programs;
 mod root;
@@ -48,6 +49,7 @@ pub use modules::{
 pub use named::{is_pattern, lists, named};
 pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;
+pub use permitted::permitted;
 pub use root::Root;
 pub use settings::{Tool, tools};
 pub use shell::written;
