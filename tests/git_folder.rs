@@ -951,3 +951,25 @@ fn what_head_and_index_of_another_linked_tree_alone_held_stays_reachable_and_is_
     let told = repo.newest()["notes"].to_string();
     assert!(!told.contains("worktrees/w"), "{told}");
 }
+
+#[test]
+fn an_operation_that_is_a_link_of_an_agents_is_ended_and_nothing_behind_the_link_is_touched() {
+    for name in ["rebase-merge", "rebase-apply", "sequencer"] {
+        let repo = repository();
+        let photos = repo.outside().join("photos");
+        fs::create_dir_all(photos.join("deep")).unwrap();
+        for file in ["one", "deep/two", "todo"] {
+            fs::write(photos.join(file), "pick 1 precious\n").unwrap();
+        }
+        let merge = "git rev-parse HEAD >.git/MERGE_HEAD";
+        let link = format!("ln -s {} .git/{name}", photos.display());
+        repo.agent_does(&[&format!("touch a; {link}; {merge}"), "true"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        for file in ["one", "deep/two", "todo"] {
+            let text = fs::read_to_string(photos.join(file));
+            assert_eq!(text.unwrap(), "pick 1 precious\n", "{name}: {file}");
+        }
+        assert!(fs::symlink_metadata(repo.path(".git").join(name)).is_err());
+        repo.run(&["--max-cycles=1"]).expect(0);
+    }
+}

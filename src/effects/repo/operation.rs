@@ -7,7 +7,6 @@ use std::path::Path;
 use git2::RepositoryState;
 
 use super::Repo;
-use super::failure::broken;
 use crate::effects::files;
 use crate::error::{Error, Result};
 
@@ -15,7 +14,7 @@ use crate::error::{Error, Result};
 const BISECTED: &str = "refs/bisect/";
 /// The file that says that one is in progress.
 const BISECT_LOG: &str = "BISECT_LOG";
-/// Files that libgit2 leaves behind where it ends an operation.
+/// What says nothing by itself of an operation being in progress.
 const LEFT: [&str; 9] = [
     "AUTO_MERGE",
     "BISECT_ANCESTORS_OK",
@@ -88,11 +87,11 @@ impl Repo {
         if state == RepositoryState::Bisect {
             self.drop_bisected(was_there)?;
         }
-        for name in LEFT {
-            files::remove(&self.inner.path().join(name))?;
+        // Libgit2's `cleanup_state` does the same, and empties the folders behind links.
+        for name in LEFT.iter().chain(&NOTED) {
+            let place = self.inner.path().join(name);
+            files::remove_all(&place).map_err(|cause| Error::io("remove", &place, cause))?;
         }
-        let ended = self.inner.cleanup_state();
-        ended.map_err(broken("end an operation in progress"))?;
         Ok(Some(what))
     }
 
