@@ -519,6 +519,10 @@ impl Session {
     /// Writes a file of the private directory.
     pub fn write_private(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
         let path = self.repo.private.join(name);
+        // An agent may have left one in its place.
+        if std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+            files::remove_all(&path).map_err(|cause| Error::io("remove", &path, cause))?;
+        }
         files::replace(&path, bytes)?;
         Ok(path)
     }

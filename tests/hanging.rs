@@ -339,3 +339,48 @@ impl TestRepo {
         git.output().unwrap().status.success()
     }
 }
+
+#[test]
+fn what_an_agent_leaves_in_the_place_of_the_next_ones_papers_holds_up_nothing() {
+    for paper in ["agent.log", "brief.md"] {
+        for leave in ["mkfifo", "mkdir"] {
+            let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+            repo.agent_does(&[
+                &format!("touch a; for it in .git/evolve/logs/*; do {leave} $it/2-{paper}; done"),
+                "touch b",
+            ]);
+            repo.run(&["--max-cycles=2"]).expect(0);
+            assert!(repo.has("b"), "{leave} {paper}");
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_leaves_in_the_place_of_notes_on_the_copy_of_git_holds_up_nothing() {
+    let leaves = [
+        "mkfifo $it",
+        "mkdir $it",
+        "ln -s /dev/zero $it",
+        "ln -s PRECIOUS $it",
+        "ln PRECIOUS $it",
+    ];
+    for name in ["of", "of-tree", "linked", "bytes", "whole", "around"] {
+        for leave in leaves {
+            let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+            let precious = repo.outside().join("precious");
+            fs::write(&precious, "mine\n").unwrap();
+            let leave = leave.replace("PRECIOUS", &precious.display().to_string());
+            repo.agent_does(&[
+                &format!(
+                    "touch a; for it in ~/.local/state/evolve/*/; do it=$it{name}; rm -rf $it; {leave}; done"
+                ),
+                "touch b",
+            ]);
+            let what = format!("{leave} {name}");
+            repo.run(&["--max-cycles=2"]).expect(0);
+            assert!(repo.has("a") && repo.has("b"), "{what}");
+            repo.run(&["--max-cycles=1"]).expect(0);
+            assert_eq!(fs::read_to_string(&precious).unwrap(), "mine\n", "{what}");
+        }
+    }
+}

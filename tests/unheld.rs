@@ -430,3 +430,59 @@ fn each_path_that_git_refuses_is_named_once_however_many_commits_there_are() {
     let expected = "committed paths that git refuses: ../config, .git/config";
     assert_eq!(repo.newest()["reason"], expected);
 }
+
+#[test]
+fn a_file_that_is_taken_out_of_git_and_ignored_meets_no_goal_and_is_as_before() {
+    for (what, script, isolate) in [
+        (
+            "uncommitted",
+            "git rm -q --cached a.txt; echo a.txt >.gitignore; echo good >a.txt",
+            false,
+        ),
+        (
+            "committed",
+            "git rm -q --cached a.txt; echo a.txt >.gitignore; echo good >a.txt; git add .gitignore; git commit -qm x",
+            false,
+        ),
+        (
+            "in a copy",
+            "git rm -q --cached a.txt; echo a.txt >.gitignore; echo good >a.txt",
+            true,
+        ),
+    ] {
+        let repo = repository();
+        repo.agent_does(&[script]);
+        let options: &[&str] = if isolate { &["--isolate"] } else { &[] };
+        repo.run(&[&["--max-cycles=1"], options].concat()).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "unchanged", "{what}: {record:#}");
+        let named = "no longer tracked, ignored and still there, as before the agent: a.txt";
+        let notes = record["notes"].to_string();
+        assert!(notes.contains(named), "{what}: {notes}");
+        if !isolate {
+            assert_eq!(repo.read("a.txt"), "bad\n", "{what}");
+            assert!(notes.contains("quarantine"), "{what}: {notes}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_longer_tracked_and_as_it_was_stays_and_is_named() {
+    let repo = repository();
+    repo.write("made", "built\n");
+    repo.commit_all("a build output");
+    repo.agent_does(&[
+        "git rm -q --cached made; echo made >.gitignore; echo good >a.txt; git add -A; git commit -qm x",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let notes = record["notes"].to_string();
+    assert!(
+        notes.contains("still there, as before the agent: made"),
+        "{notes}"
+    );
+    assert!(!notes.contains("quarantine"), "{notes}");
+    assert_eq!(repo.read("made"), "built\n");
+    assert!(!repo.git(&["ls-files"]).contains("made"));
+}

@@ -866,6 +866,9 @@ fn files_that_git_converts_are_written_anew_by_way_of_no_link_that_an_agent_left
     assert_eq!(repo.newest()["result"], "improved");
     assert_eq!(repo.read("b.txt"), "text\r\n");
     assert_eq!(fs::read(outside.join("0")).unwrap(), b"mine");
+    repo.cycle("mkdir -p .git/evolve/converted/0/deep; printf 'text\n' >b.txt; touch c")
+        .expect(0);
+    assert_eq!(repo.read("b.txt"), "text\r\n");
 }
 
 #[test]

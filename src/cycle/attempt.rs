@@ -370,7 +370,7 @@ impl<'a> Attempt<'a> {
         let folder = session.logs().join(format!("{}-agent", start.cycle));
         let name = session.agent.name.clone();
         // It can be followed from the start, whenever the agent says its first word.
-        fs::write(&log, b"").map_err(|cause| Error::io("write", &log, cause))?;
+        files::begin(&log)?;
         let shown = log.strip_prefix(&session.home().root).unwrap_or(&log);
         session.events.send(Event::AgentStarted {
             name,

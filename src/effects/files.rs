@@ -470,6 +470,12 @@ pub fn make_empty_folder(folder: &Path) -> Result<()> {
     make_folder(folder)
 }
 
+/// Begins a file of `evolve`'s own, with nothing in it, whatever an agent left in its place: a pipe would be waited for.
+pub fn begin(path: &Path) -> Result<()> {
+    let begun = remove_all(path).and_then(|()| File::create_new(path).map(drop));
+    begun.map_err(|cause| Error::io("write", path, cause))
+}
+
 /// Copies a file with its mode and syncs the copy, so that the original may go; its folder is the caller's to sync.
 pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     copy_unsynced(from, to)?;

@@ -17,7 +17,7 @@ const BYTES_KEPT: u64 = 1 << 30;
 const EVERY: usize = 10;
 
 /// Removes links that an agent put where logs are written from `cycle` on: what is written would go elsewhere, and what is old
-/// there be removed.
+/// there be removed. Removes pipes and their like, too: they would be waited for.
 pub fn drop_links(private: &Path, session: &str, cycle: u64) -> Result<()> {
     let logs = private.join("logs");
     let own = logs.join(session);
@@ -35,7 +35,7 @@ pub fn drop_links(private: &Path, session: &str, cycle: u64) -> Result<()> {
 
 fn drop_links_in(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_symlink() => files::remove(path),
+        Ok(meta) if !meta.is_dir() && !meta.is_file() => files::remove(path),
         Ok(meta) if meta.is_dir() => {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();
             entries

@@ -48,6 +48,19 @@ use way_back::quoted;
 
 /// How many names a note lists.
 const SHOWN: usize = 10;
+/// The files beside a copy.
+const NOTES: [&str; 8] = [
+    "bytes",
+    "handed-over",
+    "linked",
+    "mapped",
+    "of",
+    "of-tree",
+    "paths",
+    "whole",
+];
+/// More bytes than it takes to say which git directory was copied.
+const NOTE_LIMIT: u64 = 4096;
 
 /// Where the copy of one git directory lies.
 #[derive(Clone, Debug)]
@@ -142,7 +155,7 @@ impl Mirror {
 
     /// Returns the git directories of submodules, each with its copy and its name for people.
     pub fn submodules(&self) -> Vec<(PathBuf, PathBuf, String)> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return Vec::new();
         }
         let places = self.git_dirs().into_iter();
@@ -157,7 +170,7 @@ impl Mirror {
 
     /// Returns the private parts of other linked working trees.
     pub fn trees(&self) -> Vec<Tree> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return Vec::new();
         }
         let places = self.git_dirs().into_iter();
@@ -180,7 +193,7 @@ impl Mirror {
     /// trees, and all of these of submodules; says what. What is in the way goes to the quarantine. Opens no
     /// repository, and can be done again wherever it was cut short.
     pub fn give_back(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return Ok(Vec::new());
         }
         let noted = self.mended()?;
@@ -222,7 +235,7 @@ impl Mirror {
     /// Gives the quarantine back what was removed from it, for the last time in this cycle: its agent is gone, and the user was told to
     /// remove from it what he does not need.
     pub fn hand_over_quarantine(&self) -> Result<()> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return Ok(());
         }
         self.give_quarantine_back()?;
@@ -248,7 +261,7 @@ impl Mirror {
 
     /// Lends the files again that were at these places and no other step gives back: HEAD, and lists of git's.
     pub fn lend_again(&self, places: &[PathBuf]) -> Result<()> {
-        if places.is_empty() || !self.whole().is_file() || !self.is_of_same() {
+        if places.is_empty() || !self.is_whole() {
             return Ok(());
         }
         for place in self.git_dirs() {
@@ -291,7 +304,7 @@ impl Mirror {
         since: Moment,
         mut clear: impl FnMut(&Path, &Path, &New<'_>) -> Result<()>,
     ) -> Result<()> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return clear(&self.common, Path::new(".git"), &New::Since(since));
         }
         let noted = self.noted(Noted::read)?;
@@ -333,7 +346,7 @@ impl Mirror {
         whose: &Whose,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return Ok(Vec::new());
         }
         let mut mended = Vec::new();
@@ -410,7 +423,7 @@ impl Mirror {
     /// Returns what the private directory had in a file when the copy was finished, right before an agent: nothing where it had no such
     /// file. An outer none is that no such copy is there.
     pub fn file_before(&self, name: &str, limit: u64) -> Option<Option<Vec<u8>>> {
-        if !self.whole().is_file() || !self.is_of_same() {
+        if !self.is_whole() {
             return None;
         }
         let copy = self.evolve_in(&self.copy()).join(name);
@@ -449,6 +462,11 @@ impl Mirror {
         is_of(&self.folder, &self.common)
     }
 
+    /// Says whether a copy of this git directory is there that was finished before an agent began.
+    fn is_whole(&self) -> bool {
+        self.whole().is_file() && self.is_of_same()
+    }
+
     /// Notes which git directory the working tree has: that of a linked one can be made anew by itself.
     fn note_tree(&self) -> IoResult<()> {
         let identity = identity(&self.git_dir).unwrap_or_default();
@@ -457,9 +475,9 @@ impl Mirror {
 
     /// Says whether the working tree's git directory is the one that was noted.
     fn is_of_tree(&self) -> bool {
-        let noted = fs::read_to_string(self.folder.join("of-tree"));
+        let noted = files::read_text(&self.folder.join("of-tree"), NOTE_LIMIT);
         // A copy of an earlier version has no such note.
-        noted.is_err() || noted.ok() == identity(&self.git_dir)
+        noted.is_ok_and(|noted| noted.is_empty() || Some(noted) == identity(&self.git_dir))
     }
 
     /// Returns the private directory in a shared git directory.
@@ -570,7 +588,6 @@ pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> 
     }
 }
 
-/// Makes a folder that only the user can look into.
 /// Makes a folder for a copy and what is noted of it. What stands in its place and is no folder is removed, and so is one in which
 /// something is neither a folder nor a file of one name: by way of a link, what lies elsewhere would be written over.
 fn make_own_folder(folder: &Path) -> IoResult<()> {
@@ -583,16 +600,21 @@ fn make_own_folder(folder: &Path) -> IoResult<()> {
 
 fn is_own_folder(folder: &Path) -> bool {
     let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
-    let is_own = |entry: IoResult<fs::DirEntry>| {
-        let meta = entry.and_then(|entry| entry.metadata());
-        meta.is_ok_and(|meta| meta.is_dir() || meta.is_file() && meta.nlink() == 1)
+    let is_own = |entry: fs::DirEntry| {
+        let is_note = NOTES.iter().any(|name| entry.file_name() == *name);
+        entry.metadata().is_ok_and(|meta| match meta.is_dir() {
+            true => !is_note,
+            false => meta.is_file() && meta.nlink() == 1,
+        })
     };
-    is_folder(folder) && fs::read_dir(folder).is_ok_and(|mut all| all.all(is_own))
+    let are_own = |mut all: fs::ReadDir| all.all(|entry| entry.is_ok_and(is_own));
+    is_folder(folder) && fs::read_dir(folder).is_ok_and(are_own)
 }
 
 /// Says whether the copy in a folder is that of this git directory.
 fn is_of(folder: &Path, common: &Path) -> bool {
-    fs::read_to_string(folder.join("of")).ok() == identity(common)
+    let noted = files::read_text(&folder.join("of"), NOTE_LIMIT).ok();
+    is_own_folder(folder) && noted.filter(|noted| !noted.is_empty()) == identity(common)
 }
 
 /// Says which git directory this is: a new one in the same place is another.

@@ -50,7 +50,7 @@ pub struct Note {
 impl Linked {
     /// Reads the notes of a copy; none if there are none.
     pub fn read(folder: &Path) -> Linked {
-        let text = fs::read(folder.join("linked")).unwrap_or_default();
+        let text = files::read(&folder.join("linked")).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 

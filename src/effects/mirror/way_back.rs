@@ -6,6 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::store::Store;
+use crate::effects::files;
 use crate::effects::places::{self, folder_name};
 use crate::error::{Error, Result};
 use crate::model::{exact, text};
@@ -28,7 +29,7 @@ pub fn has_copy(folder: &Path) -> bool {
 /// Returns each git directory that was copied as a whole, with the folder of its copy, if the first copy is in `folder`.
 pub fn copied(whole: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
     let folder = whole.join("around");
-    let names = fs::read(folder.join("paths")).unwrap_or_default();
+    let names = files::read(&folder.join("paths")).unwrap_or_default();
     let names: Vec<String> = serde_json::from_slice(&names).unwrap_or_default();
     let around = names.iter().map(|name| {
         let path = PathBuf::from(OsString::from_vec(exact::encode(name)));

@@ -1,6 +1,7 @@
 //! Commits what an agent left uncommitted.
 
 pub(super) mod converted;
+pub(super) mod dropped;
 pub(super) mod hiding;
 pub(super) mod hollow;
 pub(super) mod moved;

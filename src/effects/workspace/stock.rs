@@ -88,6 +88,7 @@ impl Workspace<'_> {
         let listed = left.listed.take();
         let tip_tree = self.repo.tree_of(&tip)?;
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
+        left.notes.extend(self.clear_dropped(start, &differences)?);
         let converted = self.converted_otherwise(start, &tip_tree, &differences)?;
         left.notes
             .extend(self.write_converted(start, &untouched, &converted, listed)?);

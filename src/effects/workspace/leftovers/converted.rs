@@ -155,7 +155,7 @@ impl Workspace<'_> {
         files::make_own_folder(&folder)?;
         for (number, one) in files.iter().enumerate() {
             let (file, second) = (self.file(one), folder.join(number.to_string()));
-            files::remove(&second)?;
+            files::remove_all(&second).map_err(|cause| Error::io("remove", &second, cause))?;
             let linked = fs::hard_link(&file, &second);
             let kept = linked.or_else(|_| fs::copy(&file, &second).map(drop));
             kept.map_err(|cause| Error::io("keep", &file, cause))?;

@@ -1,0 +1,105 @@
+//! Files that an agent took out of git and left where they are: git ignores them now. No commit holds what is measured of them, and no undo
+//! of commits would be needed to have them fail elsewhere. They are again as they were before the agent, so that only what is committed
+//! can meet a goal, and they are named.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::Path;
+
+use crate::effects::files;
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{Difference, Entry, hash_blob, hash_file};
+use crate::effects::workspace::{Start, Workspace, some_of};
+use crate::error::{Error, Result};
+use crate::model::ledger::is_ledger_path;
+use crate::model::text;
+
+const LINK: u32 = 0o120_000;
+const EXECUTABLE: u32 = 0o100_755;
+
+impl Workspace<'_> {
+    /// Makes files of the start that a change no longer has, but the tree does, what they were; returns what is to be told. What the agent
+    /// made of them goes to the quarantine.
+    pub(in crate::effects::workspace) fn clear_dropped(
+        &self,
+        start: &Start,
+        differences: &[Difference],
+    ) -> Result<Vec<String>> {
+        let root = &self.repo.root;
+        let mut dropped = Vec::new();
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        // Where the case of letters says nothing, one may be there by another name.
+        let new = differences.iter().filter(|one| one.new.is_some());
+        let new_names: HashSet<_> = new.map(|one| one.path.to_ascii_lowercase()).collect();
+        for Difference { path, old, new } in differences {
+            let Some(old) = old.as_ref().filter(|old| new.is_none() && is_file(old)) else {
+                continue;
+            };
+            let place = root.join(OsStr::from_bytes(path));
+            let meta = fs::symlink_metadata(&place);
+            let is_there = meta.is_ok_and(|meta| !meta.is_dir()) && files::is_beneath(root, path);
+            if !is_there || is_ledger_path(path) || new_names.contains(&path.to_ascii_lowercase()) {
+                continue;
+            }
+            dropped.push(text::path(path));
+            if !is_as_committed(&place, old) {
+                quarantine.take(root, path)?;
+                let written = self.write_again(path, old, &place);
+                written.map_err(|cause| Error::io("write", &place, cause))?;
+            }
+        }
+        let mut notes = Vec::new();
+        if !dropped.is_empty() {
+            notes.push(format!(
+                "no longer tracked, ignored and still there, as before the agent: {}",
+                some_of(&dropped)
+            ));
+        }
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+
+    /// Writes a file as a checkout of the start would.
+    fn write_again(&self, path: &[u8], old: &Entry, place: &Path) -> std::io::Result<()> {
+        let as_stored = || self.repo.blob(&old.id).map_err(std::io::Error::other);
+        if old.mode == LINK {
+            return symlink(OsStr::from_bytes(&as_stored()?), place);
+        }
+        let converted = std::str::from_utf8(path).ok().and_then(|path| {
+            let asked = ["cat-file", "--filters", &format!("--path={path}"), &old.id];
+            self.repo.git.run(&asked).ok()
+        });
+        let bytes = converted.map_or_else(as_stored, Ok)?;
+        let mode = if old.mode == EXECUTABLE { 0o777 } else { 0o666 };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(place)?;
+        file.write_all(&bytes)
+    }
+}
+
+fn is_file(entry: &Entry) -> bool {
+    entry.mode == LINK || entry.mode & 0o170_000 == 0o100_000
+}
+
+/// Says whether what stands at a place is, byte for byte, what was committed.
+fn is_as_committed(place: &Path, old: &Entry) -> bool {
+    let is_link = fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink());
+    if is_link != (old.mode == LINK) {
+        return false;
+    }
+    match is_link {
+        true => fs::read_link(place).is_ok_and(|to| hash_blob(to.as_os_str().as_bytes()) == old.id),
+        false => {
+            let is_plain = fs::symlink_metadata(place).is_ok_and(|meta| meta.is_file());
+            is_plain && hash_file(place).as_ref() == Some(&old.id)
+        }
+    }
+}
