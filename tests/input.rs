@@ -1203,3 +1203,34 @@ fn what_cannot_be_linked_is_told_by_whatever_looks_at_the_goals_as_by_a_run() {
         assert!(said.contains(warning), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn a_check_that_the_shell_cannot_read_is_refused_by_whatever_would_run_it() {
+    let mut repo = TestRepo::empty();
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: 'if true; then echo', weight: 5}\n",
+    );
+    repo.env
+        .push(("EVOLVE_AGENT".to_owned(), "true".to_owned()));
+    for command in [
+        &["measure"][..],
+        &["measure", "b"],
+        &["--dry-run"],
+        &["--max-cycles=1"],
+        &["--max-cycles=1", "--skip-baseline"],
+        &["validate"],
+    ] {
+        let run = repo.evolve(command).expect(2);
+        let said = "check: the shell cannot read it: ";
+        assert!(run.stderr.contains(said), "{command:?}: {}", run.stderr);
+        assert!(run.stderr.contains("GOALS.yaml:4:"), "{}", run.stderr);
+    }
+    let doctor = repo.evolve(&["doctor"]).expect(10);
+    assert!(
+        doctor.stdout.contains("the shell cannot read it"),
+        "{}",
+        doctor.stdout
+    );
+    // What goes on is what can be measured without it.
+    repo.evolve(&["measure", "a"]).expect(0);
+}

@@ -112,7 +112,10 @@ impl Known {
             Some(Ok(tree)) => file.refuse_uncommitted(&repo, &tree),
             Some(Err(_)) | None => Ok(()),
         };
-        let goals = file.load();
+        let goals = file.load().and_then(|read| {
+            file.refuse_unread(&read.0)?;
+            Ok(read)
+        });
         let links = goals.as_ref().map(|(goals, _)| &goals.settings.link[..]);
         let linked = refuse_tracked_links(&repo, links.unwrap_or_default());
         let stuck = goals.as_ref().map(|(goals, _)| stuck(&repo, goals));

@@ -106,6 +106,7 @@ fn measure_for(
         return Err(interrupted(&halt, &snapshot, chosen.len()));
     }
     refuse_unmeasurable(&snapshot, &goals)?;
+    file.refuse_failed_unread(&goals, &snapshot)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
         false => {
@@ -303,6 +304,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     watched.end();
     let mut snapshot = whole(before.told(global, &repo, &all, measured)?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
+    file.refuse_failed_unread(&goals, &snapshot)?;
     let at = audience.place_of(&file);
     audience.tell(global, &snapshot, &goals, &at, !run.json);
     audience.report(Some(&snapshot), None)?;

@@ -6,13 +6,12 @@ use crate::cli::options::Global;
 use crate::cli::place::refuse_tracked_links;
 use crate::cli::print::print_document;
 use crate::effects::agent::Agent;
-use crate::effects::program;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::workspace::Workspace;
 use crate::error::{Kind, Result, Spot};
 use crate::model::check;
-use crate::model::goals::{Goal, Goals, Unread, Where};
+use crate::model::goals::{Goal, Goals, Where};
 use crate::model::text;
 use crate::model::validation::{Problem, Proposal, Validation};
 use crate::session::GoalsFile;
@@ -55,7 +54,7 @@ pub fn validate(global: &Global, as_json: bool) -> Result<u8> {
 /// and what is to be linked and is not there.
 fn load(repo: &Repo, file: &GoalsFile) -> Result<(Goals, Vec<Spot>, Vec<String>)> {
     let (goals, spots) = file.load()?;
-    file.refuse_unread(&unread(&goals))?;
+    file.refuse_unread(&goals)?;
     let missing = refuse_tracked_links(repo, &goals.settings.link)?;
     Ok((goals, spots, missing))
 }
@@ -97,21 +96,6 @@ fn examine(repo: &Repo, goals: &Goals, shown: &str) -> Result<(Validation, Optio
         ..Validation::of_goals(shown, goals)
     };
     Ok((found, unfollowed))
-}
-
-/// Returns the commands of a goals file that the shell cannot read.
-fn unread(goals: &Goals) -> Vec<Unread> {
-    let settings = &goals.settings;
-    let prepare = settings.prepare.as_deref().map(|it| ("prepare", it));
-    let named = prepare.into_iter().chain(settings.hooks());
-    let named = named.map(|(key, command)| (None, key, command));
-    let checks = goals.goals.iter().enumerate();
-    let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
-    let unread = |(goal, key, command)| {
-        let why = program::shell_problem(command)?;
-        Some(Unread { goal, key, why })
-    };
-    checks.chain(named).filter_map(unread).collect()
 }
 
 /// Says which checks change files that they should look at; in a clean copy that does no harm.

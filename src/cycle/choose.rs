@@ -100,6 +100,7 @@ pub async fn measure_first(
         }
     };
     refuse_unmeasurable(&snapshot, goals)?;
+    session.goals_file.refuse_failed_unread(goals, &snapshot)?;
     progress
         .ledger
         .write_snapshot(&names::snapshot(cycle), &snapshot)?;

@@ -65,6 +65,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     clear_after_checks(session, progress, &start)?;
     warn_of_lack(session, progress, &goals, &baseline, 0).await?;
     refuse_unmeasurable(&baseline, &goals)?;
+    session.goals_file.refuse_failed_unread(&goals, &baseline)?;
     baseline.cycle = Some(0);
     progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
     progress.ledger.write(

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::effects::files;
 use crate::effects::repo::Repo;
+use crate::effects::{files, program};
 use crate::error::{Error, Result, Spot};
-use crate::model::goals::{self, Goals, Unread};
+use crate::model::goals::{self, Goal, Goals, Unread};
+use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::text;
 
 /// The file's name where none is named.
@@ -110,7 +111,30 @@ impl GoalsFile {
     }
 
     /// Refuses commands of the file that the shell cannot read; each is pointed to.
-    pub fn refuse_unread(&self, unread: &[Unread]) -> Result<()> {
+    pub fn refuse_unread(&self, goals: &Goals) -> Result<()> {
+        let settings = &goals.settings;
+        let prepare = settings.prepare.as_deref().map(|it| ("prepare", it));
+        let named = prepare.into_iter().chain(settings.hooks());
+        let named = named.map(|(key, command)| (None, key, command));
+        let checks = goals.goals.iter().enumerate();
+        let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
+        self.refuse(&checks.chain(named).filter_map(unread).collect::<Vec<_>>())
+    }
+
+    /// Refuses checks that failed because the shell cannot read them: no agent could mend that, as it may not touch the file. Asks the
+    /// shell about those alone that ended as such a check does.
+    pub fn refuse_failed_unread(&self, goals: &Goals, snapshot: &Snapshot) -> Result<()> {
+        let has_failed = |goal: &Goal| {
+            let measured = snapshot.find(&goal.id);
+            measured.is_some_and(|it| it.result == CheckResult::Fail && it.exit == Some(UNREAD))
+        };
+        let checks = goals.goals.iter().enumerate();
+        let checks = checks.filter(|(_, goal)| has_failed(goal));
+        let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
+        self.refuse(&checks.filter_map(unread).collect::<Vec<_>>())
+    }
+
+    fn refuse(&self, unread: &[Unread]) -> Result<()> {
         if unread.is_empty() {
             return Ok(());
         }
@@ -211,4 +235,12 @@ impl GoalsFile {
             false => Ok(()),
         }
     }
+}
+
+/// The exit code of a shell that cannot read what it is to run.
+const UNREAD: i32 = 2;
+
+fn unread((goal, key, command): (Option<usize>, &'static str, &str)) -> Option<Unread> {
+    let why = program::shell_problem(command)?;
+    Some(Unread { goal, key, why })
 }
