@@ -80,6 +80,28 @@ fn a_preset_is_started_unattended_and_its_stream_is_told_and_recorded() {
 }
 
 #[test]
+fn a_known_agent_that_is_named_with_options_is_still_that_one() {
+    let repo = with_claude(&[&works("a"), &works("b")]);
+    let named = ["--agent=claude --model sonnet", "--max-cycles=1"];
+    repo.evolve(&named).expect(0);
+    let agent = &repo.newest()["agent"];
+    assert_eq!(agent["name"], "claude --model sonnet");
+    assert_eq!(agent["tokens"], 1534);
+    let arguments = fs::read_to_string(repo.out("args")).unwrap();
+    let arguments: Vec<&str> = arguments.lines().collect();
+    for wanted in [&["-p"][..], &["acceptEdits"], &["--model", "sonnet"]] {
+        let has = |words: &[&str]| words == wanted;
+        assert!(arguments.windows(wanted.len()).any(has), "{arguments:?}");
+    }
+    // Who says how it is called gets just that.
+    repo.evolve(&["--agent=claude -p --model sonnet", "--max-cycles=1"])
+        .expect(0);
+    let arguments = fs::read_to_string(repo.out("args")).unwrap();
+    assert!(!arguments.contains("acceptEdits"), "{arguments}");
+    assert!(repo.newest()["agent"]["tokens"].is_null());
+}
+
+#[test]
 fn the_story_tells_turns_tokens_and_cost_and_the_summary_those_of_each_cycle() {
     let repo = with_claude(&[&works("a"), "touch b"]);
     let run = claude(&repo, &["--max-cycles=2"]).expect(0);

@@ -25,7 +25,16 @@ impl Agent {
         let presets = || Presets::new(&files);
         match spec {
             None => Agent::first(&presets(), root),
-            Some(AgentSpec::Line(line)) if is_no_name(line) => Agent::line(line, root),
+            Some(AgentSpec::Line(line)) if is_no_name(line) => {
+                let words = known_with_options(line, &files);
+                match words.and_then(|words| presets().with_options(&words)) {
+                    Some(preset) => Ok(Agent {
+                        name: mask::secrets(line.trim()),
+                        ..Agent::preset(&preset, root)?
+                    }),
+                    None => Agent::line(line, root),
+                }
+            }
             Some(AgentSpec::Line(line)) if !Presets::has(line.trim(), &files) => {
                 Agent::line(line, root).map_err(|error| presets().name_nearest(error, line))
             }
@@ -170,6 +179,30 @@ impl Agent {
 }
 
 impl Presets {
+    /// Returns a known agent with further options; none where these say themselves how it is to run.
+    fn with_options(&self, words: &[&str]) -> Option<Preset> {
+        let (name, options) = words.split_first()?;
+        let preset = self.find(name)?;
+        let sandboxed = preset.sandboxed_args.iter().flatten();
+        let args = preset.args.iter().chain(sandboxed);
+        let own: Vec<&str> = args
+            .flat_map(Arg::words)
+            .map(String::as_str)
+            .chain(OF_A_CALL)
+            .collect();
+        let name_of = |option: &str| option.split('=').next().unwrap_or(option).to_owned();
+        if options
+            .iter()
+            .any(|one| own.contains(&name_of(one).as_str()))
+        {
+            return None;
+        }
+        let mut preset = preset.clone();
+        let words = options.iter().map(|word| Arg::Word((*word).to_owned()));
+        preset.extra_args.extend(words);
+        Some(preset)
+    }
+
     /// Adds to the error about an unknown name the presets that may have been meant.
     fn name_nearest(&self, error: Error, line: &str) -> Error {
         let names: Vec<&str> = self.all().iter().map(|one| one.name.as_str()).collect();
@@ -179,6 +212,26 @@ impl Presets {
             None => format!("the {known}"),
         })
     }
+}
+
+/// Options of agents by which a command line says how one is to be called.
+const OF_A_CALL: [&str; 7] = [
+    "-p",
+    "--print",
+    "--prompt",
+    "--prompt-interactive",
+    "--message",
+    "--message-file",
+    "--output-format",
+];
+
+/// Returns the words of a command line that is a known agent's name with options, and nothing for a shell.
+fn known_with_options<'l>(line: &'l str, files: &[&[Entry]; 2]) -> Option<Vec<&'l str>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_one = words.iter().all(is_plain) && Presets::has(words.first()?, files);
+    // A first word without a dash is a command of the program's.
+    let is_option = words.get(1).is_some_and(|word| word.starts_with('-'));
+    (is_one && is_option).then_some(words)
 }
 
 /// Returns the program that a command line starts, where that can be told without a shell.
