@@ -319,7 +319,10 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     let newest = progress.ledger.history.next_cycle() - 1;
     let noted = match has_records {
         true => unrecorded::forget(private),
-        false => unrecorded::note(private, &ending.unrecorded(&session.id, newest)),
+        false => {
+            let measured = progress.newest.clone().filter(|_| progress.first.is_some());
+            unrecorded::note(private, &ending.unrecorded(&session.id, newest, measured))
+        }
     };
     if let Err(error) = noted {
         // The session ended as it did all the same.

@@ -629,3 +629,26 @@ fn an_empty_variable_is_none_and_an_empty_agent_is_refused() {
     }
     assert!(!repo.has(".agents"));
 }
+
+#[test]
+fn what_a_session_measured_that_recorded_nothing_is_what_status_and_report_tell() {
+    let repo = with_claude(&[&works("a"), &works("b"), &is_refused(429, "limit")]);
+    claude(&repo, &["--max-cycles=2"]).expect(0);
+    assert!(repo.answer(&["report", "--md"]).contains("All is well"));
+    repo.git(&["rm", "-q", "a"]);
+    repo.git(&["commit", "-qm", "broken"]);
+    claude(&repo, &["--max-time=2s"]).expect(0);
+    let page = repo.answer(&["status"]);
+    assert!(
+        page.contains("score      37.5 (baseline 0), 1 of 2 goals pass, measured [time]"),
+        "{page}"
+    );
+    assert!(page.contains("failing    a\n"), "{page}");
+    let document = status_of(&repo);
+    assert_eq!(document["failing"], serde_json::json!(["a"]));
+    assert!(document["measured_at"].is_string(), "{document}");
+    assert!(document["unrecorded"]["measured"].is_null(), "{document}");
+    let report = repo.answer(&["report", "--md"]);
+    assert!(!report.contains("All is well"), "{report}");
+    assert!(report.contains("1 of 2 goals pass"), "{report}");
+}

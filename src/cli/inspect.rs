@@ -29,6 +29,7 @@ use crate::model::select::{self, Stuck};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement};
 use crate::model::status::{Now, Running, Searching, Status};
 use crate::model::told::Waiting;
+use crate::model::unrecorded::Unrecorded;
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
 use crate::session::Progress;
@@ -63,6 +64,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         ids.filter(is_goal).collect()
     };
     let counted = newest.map(|newest| Counted::of(goals.as_ref(), newest));
+    let unrecorded = unrecorded::read(&repo.private, ledger.history.newest());
+    let measured_at = unrecorded.as_ref().and_then(|one| one.measured.as_ref());
+    let measured_at = measured_at.map(|snapshot| snapshot.timestamp.clone());
+    let unrecorded = unrecorded.map(Unrecorded::without_measurement);
     let journal_file = JournalFile::of(&repo.own_places());
     let journal = journal_file.look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
@@ -100,7 +105,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             None => protections(&repo, goals.as_ref(), user.as_ref()),
         },
         sandboxes: sandbox::available(),
-        unrecorded: unrecorded::read(&repo.private, records.last()).filter(|_| session.is_none()),
+        unrecorded: unrecorded.filter(|_| session.is_none()),
         session: session.map(|holder| running(holder, waiting)),
         search: searching(&repo),
         kill: stop::kill_file()?,
@@ -112,6 +117,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .filter(|record| is_valid(record))
             .cloned(),
         score: newest.map(|snapshot| snapshot.score),
+        measured_at,
         goals_passing: counted.as_ref().map(|counted| counted.passing),
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
         tolerated: ids(newest.map_or_else(Vec::new, |snapshot| {

@@ -8,7 +8,7 @@ use crate::model::record::Record;
 use crate::model::unrecorded::Unrecorded;
 
 /// The most bytes of a note.
-const LIMIT: u64 = 64 << 10;
+const LIMIT: u64 = 4 << 20;
 
 fn place(private: &Path) -> PathBuf {
     private.join("last-session.json")

@@ -53,6 +53,9 @@ pub struct Status {
     pub newest: Option<Record>,
     /// The newest score of what is in the repository.
     pub score: Option<f64>,
+    /// When it was measured, RFC 3339, if that was by a session that recorded nothing since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_at: Option<String>,
     /// How many of the goals pass in what is in the repository.
     pub goals_passing: Option<usize>,
     /// The goals that fail in it and are not within their tolerance, the heaviest first.

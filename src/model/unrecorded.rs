@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::record::Record;
+use crate::model::snapshot::Snapshot;
 use crate::model::summary::Ended;
 
 /// The ending of a session without a record: an agent that could not run, a limit while it waited, nothing to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unrecorded {
     /// The session.
     pub session: String,
@@ -20,12 +21,24 @@ pub struct Unrecorded {
     pub reason: String,
     /// A person has to see to it before another session gets further.
     pub is_asking: bool,
+    /// What it measured last, if it measured anything: newer than what is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Snapshot>,
 }
 
 impl Unrecorded {
     /// Says whether nothing was recorded since.
     pub fn is_newest(&self, newest: Option<&Record>) -> bool {
         newest.is_none_or(|record| record.cycle <= self.after_cycle)
+    }
+
+    /// Returns the same without what was measured.
+    #[must_use]
+    pub fn without_measurement(self) -> Unrecorded {
+        Unrecorded {
+            measured: None,
+            ..self
+        }
     }
 
     /// Returns what a session's summary would say of its end.

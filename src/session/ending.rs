@@ -12,6 +12,7 @@ use crate::model::ledger as names;
 use crate::model::mask;
 use crate::model::record::{Record, START_IS_GONE};
 use crate::model::select::Stuck;
+use crate::model::snapshot::Snapshot;
 use crate::model::unrecorded::Unrecorded;
 
 /// Why a cycle was cut short.
@@ -126,7 +127,12 @@ impl Ending {
     }
 
     /// The note of this ending where the session recorded nothing after this cycle.
-    pub fn unrecorded(&self, session: &str, after_cycle: u64) -> Unrecorded {
+    pub fn unrecorded(
+        &self,
+        session: &str,
+        after_cycle: u64,
+        measured: Option<Snapshot>,
+    ) -> Unrecorded {
         Unrecorded {
             session: session.to_owned(),
             after_cycle,
@@ -134,6 +140,7 @@ impl Ending {
             ending: self.word.to_owned(),
             reason: mask::secrets(&self.reason),
             is_asking: self.is_for_a_person(),
+            measured,
         }
     }
 

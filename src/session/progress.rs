@@ -8,6 +8,7 @@ use crate::effects::files::Dated;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
+use crate::effects::unrecorded;
 use crate::effects::workspace::Start;
 use crate::model::goals::{self, Goals};
 use crate::model::ledger as names;
@@ -144,12 +145,16 @@ impl Progress {
         }
     }
 
-    /// Starts from a ledger to tell of it: before the first cycle is recorded, the baseline is what is known of the repository.
+    /// Starts from a ledger to tell of it: before the first cycle is recorded, the baseline is what is known of the repository. What a
+    /// later session measured that recorded nothing is newer.
     pub fn to_look_at(repo: &Repo, ledger: Ledger) -> Progress {
         let mut progress = Progress::new(repo, ledger);
         if progress.ledger.history.newest().is_none() {
             progress.newest = progress.ledger.snapshot(repo, names::BASELINE);
         }
+        let newest = progress.ledger.history.newest();
+        let measured = unrecorded::read(&repo.private, newest).and_then(|one| one.measured);
+        progress.newest = measured.or(progress.newest.take());
         progress
     }
 

@@ -268,6 +268,9 @@ fn sandbox(available: &Available) -> String {
 fn scored(status: &Status) -> String {
     let now = status.now.as_ref();
     let newest = status.newest.as_ref().map(|newest| newest.cycle);
+    if let Some(at) = &status.measured_at {
+        return format!(", measured {} and not recorded", clean_line(at));
+    }
     match (now.filter(|_| status.score.is_some()), newest) {
         (None, _) => String::new(),
         (Some(now), Some(newest)) if newest >= now.cycle => String::new(),
