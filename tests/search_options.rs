@@ -819,3 +819,36 @@ fn what_protect_names_is_told_to_agents_and_to_who_names_nothing_else() {
     let page = repo.answer(&["search", "show", "1"]);
     assert!(page.contains("keep (not editable)"), "{page}");
 }
+
+#[test]
+fn a_bare_word_that_is_neither_a_command_nor_a_program_is_refused_also_beside_a_file() {
+    let repo = TestRepo::empty();
+    repo.write("n", "1\n");
+    repo.write("SEARCH.yaml", "fitness: cat n\nfiles: [n]\n");
+    repo.commit_all("first");
+    for word in ["help", "list", "winner"] {
+        let said = repo.error(2, &["search", word, "--agent=true"]);
+        let expected = format!("`{word}` is no command of `evolve search`, and no program");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn that_nothing_says_what_is_better_is_told() {
+    let repo = TestRepo::empty();
+    repo.write("n", "1\n");
+    repo.commit_all("first");
+    let options = [
+        "search",
+        "cat n",
+        "--files=n",
+        "--agent=true",
+        "--max-attempts=1",
+        "--repeats=1",
+    ];
+    let words = "nothing says whether a higher or a lower number is better";
+    assert!(repo.evolve(&options).stderr.contains(words));
+    repo.evolve(&["search", "discard"]).expect(0);
+    let said = repo.evolve(&[&options[..], &["--direction=max"]].concat());
+    assert!(!said.stderr.contains(words), "{}", said.stderr);
+}

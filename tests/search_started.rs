@@ -42,7 +42,8 @@ fn a_start_that_begins_nothing_leaves_nothing() {
     // As an earlier version left one.
     fs::create_dir_all(repo.private().join("search/2")).unwrap();
     let discarded = repo.answer(&["search", "discard"]);
-    assert_eq!(discarded, "search 1 is discarded\n");
+    let winner = "its winner, attempt 1, is on no branch: `git branch NAME [commit]` keeps it, until git clears away what nothing refers to\n";
+    assert_eq!(discarded, format!("search 1 is discarded\n{winner}"));
     repo.search(&["--max-attempts=1"]).expect(0);
     let status = repo.answer(&["search", "status"]);
     assert!(status.contains("search     1 "), "{status}");

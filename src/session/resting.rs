@@ -34,7 +34,7 @@ pub async fn rest(
     }
     events.send(Event::Waiting {
         seconds: rest.as_secs_f64(),
-        reason: in_words(reason),
+        reason: in_words(rest, reason),
     });
     let until = tokio::time::Instant::now() + rest;
     while tokio::time::Instant::now() < until && still() {
@@ -55,20 +55,30 @@ pub async fn rest(
 
 /// Returns a rest that begins now, for those who look; none where it is over before they can.
 pub fn waiting(rest: Duration, reason: &str) -> Option<Waiting> {
-    let rest = TimeDelta::from_std(rest).ok()?;
-    if rest < TimeDelta::seconds(1) {
+    if rest < Duration::from_secs(1) {
         return None;
     }
-    let until = clock::now().checked_add_signed(rest)?;
+    let until = clock::now().checked_add_signed(TimeDelta::from_std(rest).ok()?)?;
     Some(Waiting {
         until: until.to_rfc3339_opts(SecondsFormat::Secs, true),
-        reason: in_words(reason),
+        reason: in_words(Duration::ZERO, reason),
     })
 }
 
-/// Says what ends a rest, and why it is.
-fn in_words(reason: &str) -> String {
-    format!("STOP or KILL ends it; {reason}")
+/// From how long a rest on it is said when it will be over.
+const LONG: Duration = Duration::from_secs(60 * 60);
+
+/// Says what ends a rest, when it will be over where it is long, and why it is.
+fn in_words(rest: Duration, reason: &str) -> String {
+    let until = TimeDelta::from_std(rest).ok().filter(|_| rest >= LONG);
+    let until = until.and_then(|rest| clock::now().checked_add_signed(rest));
+    match until {
+        Some(until) => format!(
+            "until {} UTC, STOP or KILL ends it; {reason}",
+            until.format("%Y-%m-%d %H:%M")
+        ),
+        None => format!("STOP or KILL ends it; {reason}"),
+    }
 }
 
 /// Returns the ending where an agent that cannot run would have to be waited for longer than there is time.

@@ -217,7 +217,7 @@ pub(in crate::cli) struct RunningOptions {
         hide_possible_values = true
     )]
     pub(super) progress: Option<Progress>,
-    /// Ask nothing and go on
+    /// Ask nothing, neither after each generation of a population, and go on
     #[arg(long)]
     pub(super) yes: bool,
     /// One event a line on stdout, as JSON

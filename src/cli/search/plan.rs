@@ -18,7 +18,7 @@ use crate::model::goals::{self, Goals, MAX_BYTES};
 use crate::model::search::editable::{self, Editable};
 use crate::model::search::file::{self, Asked, Bound, StrategyName};
 use crate::model::search::lens;
-use crate::model::search::lineage::{Lineage, Plan, Request};
+use crate::model::search::lineage::{Id, Lineage, Plan, Request};
 use crate::model::{mask, text};
 use crate::search::{dice, overview};
 use crate::session::GoalsFile;
@@ -68,7 +68,7 @@ pub fn given(repo: &Repo, options: &SearchOptions) -> Result<Given> {
     Ok(Given { asked, file })
 }
 
-/// Refuses a bare word that runs nothing and is nearly the name of a command (exit 2).
+/// Refuses a bare word that is neither a command nor a program (exit 2).
 fn refuse_mistyped(repo: &Repo, options: &SearchOptions) -> Result<()> {
     let Some(word) = &options.fitness else {
         return Ok(());
@@ -80,7 +80,7 @@ fn refuse_mistyped(repo: &Repo, options: &SearchOptions) -> Result<()> {
     }
 }
 
-/// Returns the error of a bare word that runs nothing and is nearly the name of a command, if it is one.
+/// Returns the error of a bare word that is neither a command nor a program, if it is none.
 pub fn mistyped(word: &str) -> Option<Error> {
     let is_bare = !word.contains(|letter: char| letter.is_whitespace() || letter == '/');
     let names = super::options::actions();
@@ -88,12 +88,18 @@ pub fn mistyped(word: &str) -> Option<Error> {
     if !is_bare || names.contains(&word) || program::is_found(word) {
         return None;
     }
-    let near = goals::nearest(word, &names)?;
+    let near = goals::nearest(word, &names);
     let error = Error::usage(format!(
         "`{}` is no command of `evolve search`, and no program that could print a number",
         text::clean_line(word)
     ));
-    Some(error.hint(format!("did you mean `evolve search {near}`?")))
+    Some(error.hint(match near {
+        Some(near) => format!("did you mean `evolve search {near}`?"),
+        None => format!(
+            "its commands are {}; `evolve help searching` explains them, and a fitness command of the shell's own goes as `sh -c '…'`",
+            names.join(", ")
+        ),
+    }))
 }
 
 /// Says that there is no fitness command (exit 2), and which words may have been meant as one: an option that takes many takes
@@ -249,6 +255,11 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
         let message = format!("what flags do not say is from {shown}");
         place.events.note(message);
     }
+    if asked.direction.is_none() {
+        place.events.warn(
+            "nothing says whether a higher or a lower number is better: higher is taken for it, `--direction min` turns it round",
+        );
+    }
     if let Some((store, lineage)) = &last {
         tell_of_winner(place, store, lineage);
     }
@@ -261,14 +272,19 @@ fn tell_of_winner(place: &Place<'_>, store: &Store, lineage: &Lineage) {
     if let Some(words) = strange(store) {
         return place.events.warn(words);
     }
-    let best = overview::of(lineage, store.number).best;
-    let is_there = place.repo.has_object(commit(lineage, best));
-    if best > 0 && is_there && branches_with(place.repo, lineage, best).is_empty() {
+    if let Some(best) = winner_alone(place.repo, store, lineage) {
         place.events.note(format!(
             "the winner of search {0}, attempt {best}, is on no branch: `evolve search apply --search {0}` lands it, later too",
             store.number
         ));
     }
+}
+
+/// Returns the winner of a search that is on no branch, if there is one.
+pub fn winner_alone(repo: &Repo, store: &Store, lineage: &Lineage) -> Option<Id> {
+    let best = overview::of(lineage, store.number).best;
+    let is_there = best > 0 && repo.has_object(commit(lineage, best));
+    (is_there && branches_with(repo, lineage, best).is_empty()).then_some(best)
 }
 
 /// Returns the newest search; refuses to begin another one while it is unfinished.

@@ -138,6 +138,11 @@ pub fn discard(global: &Global) -> Result<u8> {
     let Some(store) = Store::last(&repo) else {
         return Err(Error::usage("there is no search to discard"));
     };
+    let kept = Store::newest(&repo).ok().flatten();
+    let winner = kept.and_then(|(store, lineage)| {
+        let best = plan::winner_alone(&repo, &store, &lineage)?;
+        Some((best, search::commit(&lineage, best).to_owned()))
+    });
     let recovered = block_on(async {
         let since = clock::timestamp();
         let _searching = lock::take(&lock_file(&repo), &since).await?;
@@ -153,6 +158,11 @@ pub fn discard(global: &Global) -> Result<u8> {
         global.tell(&format!("{words}\n"));
     }
     global.tell(&discarded(&store));
+    if let Some((best, commit)) = winner {
+        global.tell(&format!(
+            "its winner, attempt {best}, is on no branch: `git branch NAME {commit}` keeps it, until git clears away what nothing refers to\n"
+        ));
+    }
     Ok(0)
 }
 
