@@ -258,7 +258,16 @@ pub fn text(node: &Node) -> Result<String, Complaint> {
             Err(expected(node, "text")
                 .hint("put text that holds \": \" or starts with { in quotes"))
         }
-        Shape::Nothing | Shape::List(_) => Err(expected(node, "text")),
+        // The shell's `[ -f x ]` and `[ "$x" = y ]`.
+        Shape::List(items)
+            if items
+                .first()
+                .is_some_and(|first| first.raw.starts_with(['-', '!', '$'])) =>
+        {
+            Err(expected(node, "text").hint("put text that starts with [ in quotes"))
+        }
+        Shape::List(_) => Err(expected(node, "text")),
+        Shape::Nothing => Err(expected(node, "text").hint("write at least a word")),
     }
 }
 

@@ -262,7 +262,12 @@ impl Builder {
         {
             return complaint;
         }
-        Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
+        let hint = match info.contains("mapping values are not allowed") {
+            true => misplaced_key(text, place),
+            false => None,
+        };
+        let hint = hint.unwrap_or_else(|| remedy(info).to_owned());
+        Complaint::new(place, format!("not valid YAML: {info}")).hint(hint)
     }
 }
 
@@ -327,6 +332,20 @@ fn no_key(text: &str, place: Place) -> Option<Complaint> {
     Some(complaint.hint(format!(
         "as in `{key}: {value}`; or is it part of the text above, then indent it further"
     )))
+}
+
+/// Returns what to do about a key that stands deeper than the one above it, which has a value: the parser takes it for more of that.
+fn misplaced_key(text: &str, place: Place) -> Option<String> {
+    let above = text.lines().take(place.line.saturating_sub(1));
+    let above = above.filter(|line| !line.trim().is_empty()).last()?;
+    let line = text.lines().nth(place.line - 1)?;
+    let key = line.trim_start().split(':').next()?;
+    let begin = line.len() - line.trim_start().len();
+    // The colon at which it gave up is that of the line's own key.
+    let is_key = begin + key.chars().count() + 1 == place.column;
+    let wanted = above.len() - above.trim_start_matches(['-', ' ']).len();
+    let is_deeper = above.contains(": ") && begin > wanted;
+    (is_key && is_deeper).then(|| format!("indent `{key}` like the key above it, by {wanted}"))
 }
 
 /// Returns what to do about a syntax error, by the parser's words for it.

@@ -827,6 +827,10 @@ fn broken_yaml_is_refused_with_its_place() {
             "2:13 not valid YAML: mapping values are not allowed in this context | put the text in quotes, or after | on lines of its own",
         ),
         (
+            "goals:\n  - id: a\n     check: b\n    weight: 3\n",
+            "3:11 not valid YAML: mapping values are not allowed in this context | indent `check` like the key above it, by 4",
+        ),
+        (
             "goals:\n  - id: a\n    check: b\n    weight 3\n",
             "4:5 not valid YAML: a key needs a colon and a blank behind it | as in `weight: 3`; or is it part of the text above, then indent it further",
         ),
