@@ -531,7 +531,7 @@ fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
 }
 
 /// What an agent leaves in the way inside `.git`. Each takes `a` along, which a goal wants.
-const IN_THE_WAY: [(&str, &str); 25] = [
+const IN_THE_WAY: [(&str, &str); 26] = [
     (
         "refs/heads",
         "rm -rf .git/refs/heads; ln -s \"$OUT/theirs\" .git/refs/heads",
@@ -544,6 +544,10 @@ const IN_THE_WAY: [(&str, &str); 25] = [
     (
         "logs/refs",
         "rm -rf .git/logs/refs; ln -s \"$OUT/theirs\" .git/logs/refs",
+    ),
+    (
+        "a folder as the log of the stash",
+        "mkdir -p .git/logs/refs/stash; echo x >.git/logs/refs/stash/x",
     ),
     (
         "HEAD as link",
@@ -648,6 +652,46 @@ fn what_an_agent_puts_in_the_way_inside_the_git_folder_is_moved_away_and_the_cyc
         let next = repo.cycle("true");
         assert_eq!(next.code, 0, "{what}: {}", next.stderr);
         assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+    }
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_stashs_log_goes_to_the_quarantine_and_the_entries_are_back() {
+    let repo = repository();
+    let before = state(&repo);
+    let run = repo.cycle(
+        "touch a; rm .git/logs/refs/stash; mkdir .git/logs/refs/stash; echo x >.git/logs/refs/stash/x",
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains(".git/logs/refs/stash → "), "{}", run.stdout);
+    let stash = "git stash list; git show stash@{0}";
+    assert!(before.contains(&sh(&repo, stash).lines().next().unwrap()[..9]));
+    repo.git(&["stash", "pop", "-q"]);
+    assert_eq!(repo.read("README"), "one\nmore\n");
+}
+
+/// Folders in the place of settings, with or without something in them.
+const FOLDERS_FOR_SETTINGS: [&str; 4] = [
+    "rm .git/info/exclude; mkdir .git/info/exclude; echo x >.git/info/exclude/x",
+    "rm .git/info/exclude; mkdir .git/info/exclude",
+    "rm .git/hooks/pre-push; mkdir -p .git/hooks/pre-push/deep",
+    "rm .git/config; mkdir .git/config; echo x >.git/config/x",
+];
+
+#[test]
+fn a_folder_in_the_place_of_a_setting_keeps_no_session_from_going_on() {
+    for script in FOLDERS_FOR_SETTINGS {
+        let repo = repository();
+        let settings = "cat .git/info/exclude .git/hooks/pre-push; git config --list --local";
+        let run = repo.cycle("true").expect(0);
+        assert!(run.stderr.is_empty(), "{}", run.stderr);
+        let before = sh(&repo, settings);
+        let run = repo.cycle(&format!("touch a; echo changed >notes; {script}"));
+        assert_eq!(run.code, 0, "{script}: {}", run.stderr);
+        assert_eq!(repo.each("result")[1], "improved", "{script}");
+        assert_eq!(sh(&repo, settings), before, "{script}");
+        assert_eq!(repo.read("notes"), "mine\n", "{script}");
+        repo.cycle("true").expect(0);
     }
 }
 

@@ -268,13 +268,7 @@ pub fn put_back(
     let mut changed = Vec::new();
     for (name, setting) in now {
         if before.get(name) != Some(setting) {
-            let path = path_of(name);
-            let place = shown(name);
-            quarantine.take_from(
-                common,
-                &path,
-                Path::new(place.trim_start_matches(['~', '/'])),
-            )?;
+            move_away(common, name, quarantine)?;
             changed.push(name);
         }
     }
@@ -283,6 +277,9 @@ pub fn put_back(
             continue;
         }
         let path = common.join(path_of(name));
+        if !matches!(setting, Setting::Other) {
+            clear_folder(common, name, quarantine)?;
+        }
         match setting {
             Setting::File(digest, mode) => {
                 files::replace(&path, &wanted(digest))?;
@@ -299,6 +296,22 @@ pub fn put_back(
     changed.sort();
     changed.dedup();
     Ok(changed.into_iter().map(|name| shown(name)).collect())
+}
+
+/// Clears a folder away that stands in the place of a setting. What it held that is new among settings was moved before.
+fn clear_folder(common: &Path, name: &str, quarantine: &mut Quarantine) -> Result<()> {
+    let path = common.join(path_of(name));
+    let is_folder = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir());
+    match is_folder && fs::remove_dir(&path).is_err() {
+        true => move_away(common, name, quarantine),
+        false => Ok(()),
+    }
+}
+
+fn move_away(common: &Path, name: &str, quarantine: &mut Quarantine) -> Result<()> {
+    let place = shown(name);
+    let place = Path::new(place.trim_start_matches(['~', '/']));
+    quarantine.take_from(common, &path_of(name), place)
 }
 
 /// Returns a setting's name for people.
