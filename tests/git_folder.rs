@@ -663,7 +663,11 @@ fn a_folder_in_the_place_of_the_stashs_log_goes_to_the_quarantine_and_the_entrie
         "touch a; rm .git/logs/refs/stash; mkdir .git/logs/refs/stash; echo x >.git/logs/refs/stash/x",
     );
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains(".git/logs/refs/stash → "), "{}", run.stdout);
+    assert!(
+        run.stdout.contains(".git/logs/refs/stash → "),
+        "{}",
+        run.stdout
+    );
     let stash = "git stash list; git show stash@{0}";
     assert!(before.contains(&sh(&repo, stash).lines().next().unwrap()[..9]));
     repo.git(&["stash", "pop", "-q"]);
@@ -939,6 +943,36 @@ fn what_an_agent_removes_of_other_programs_things_in_the_git_folder_is_put_back_
             .unwrap()
             .is_dir()
     );
+}
+
+#[test]
+fn what_an_agent_puts_of_another_kind_in_the_place_of_other_programs_files_goes_to_the_quarantine()
+{
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    sh(
+        &repo,
+        "mkdir -p .git/annex/objects \"$OUT/theirs\"; echo only-copy >.git/annex/objects/k; ln -s k .git/annex/objects/l",
+    );
+    for (script, is_back) in [
+        ("ln -s \"$OUT/theirs\" k", true),
+        ("ln -s /nowhere k", true),
+        ("mkdir k; echo x >k/x", true),
+        ("rm l; mkdir l; mv moved k", true),
+        ("rm l; echo x >l; mv moved k", true),
+        ("echo changed >k", false),
+    ] {
+        repo.cycle(&format!(
+            "touch a; cd .git/annex/objects; mv k moved; {script}; rm -f moved"
+        ))
+        .expect(0);
+        let told = repo.newest()["notes"].to_string();
+        let moved = "moved out of the way: .git/annex/objects/";
+        assert_eq!(told.contains(moved), is_back, "{script}: {told}");
+        let kept = sh(&repo, "cat .git/annex/objects/l; ls \"$OUT/theirs\"");
+        let wanted = if is_back { "only-copy\n" } else { "changed\n" };
+        assert_eq!(kept, wanted, "{script}");
+        sh(&repo, "git rm -q a && git commit -qm again");
+    }
 }
 
 #[test]

@@ -115,6 +115,61 @@ fn a_pack_that_bears_the_name_of_one_only_begun_is_whole_again_when_an_agent_rem
 }
 
 #[test]
+fn a_link_or_a_folder_that_comes_among_packs_goes_to_the_quarantine_and_the_next_sessions_go_on() {
+    let ways = [
+        "ln -s /nowhere $p",
+        "ln -s \"$OUT\" $p",
+        "echo theirs >\"$OUT/theirs\"; ln -s \"$OUT/theirs\" $p",
+        "mkdir $p; echo x >$p/x",
+    ];
+    for name in ["pack-x.pack", "pack-x.idx", "pack-x.rev"] {
+        for way in ways {
+            let repo = repository();
+            sh(&repo, "git gc -q");
+            let before = precious(&repo);
+            let run = repo.cycle(&format!("{DONE}; p=.git/objects/pack/{name}; {way}"));
+            assert_eq!(run.code, 0, "{name} {way}: {}", run.stderr);
+            assert_eq!(repo.each("result"), ["improved"], "{name} {way}");
+            let place = repo.path(".git/objects/pack").join(name);
+            assert!(fs::symlink_metadata(place).is_err(), "{name} {way}");
+            repo.cycle("true").expect(0);
+            assert_eq!(precious(&repo), before, "{name} {way}");
+        }
+    }
+}
+
+#[test]
+fn packs_that_the_user_has_behind_links_are_worked_with_and_stay_there() {
+    for script in [
+        "true",
+        "rm .git/objects/pack/*.idx",
+        "for p in .git/objects/pack/*.pack; do rm $p; echo junk >$p; done",
+    ] {
+        let repo = repository();
+        sh(
+            &repo,
+            "git gc -q; mkdir \"$OUT/packs\"; cd .git/objects/pack
+             for p in *; do mv $p \"$OUT/packs\"; ln -s \"$OUT/packs/$p\" $p; done",
+        );
+        let before = precious(&repo);
+        let links =
+            "find .git/objects/pack -name '*.pack' -o -name '*.idx' | sort | xargs readlink";
+        let listed = sh(&repo, links);
+        for result in ["improved", "idle"] {
+            let script = match result {
+                "improved" => format!("{DONE}; {script}"),
+                _ => "true".to_owned(),
+            };
+            let run = repo.cycle(&script);
+            assert_eq!(run.code, 0, "{script}: {}", run.stderr);
+            assert_eq!(repo.newest()["result"], result, "{script}");
+            assert_eq!(sh(&repo, links), listed, "{script}");
+            assert_eq!(precious(&repo), before, "{script}");
+        }
+    }
+}
+
+#[test]
 fn all_that_has_a_good_copy_is_whole_again_also_where_something_has_none() {
     let repo = repository();
     let before = precious(&repo);

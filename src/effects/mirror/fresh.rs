@@ -1,6 +1,6 @@
 //! What came anew among objects and cannot be relied on goes, before anything reads an object: folders behind links, what is
-//! derived from objects (`derived`), packs that are not what their index says (`packs`), and loose objects that are not whole:
-//! libgit2 reads one that was cut short for ever, and git takes one that is there for good and does not write it again.
+//! derived from objects (`derived`), what stands among packs and is no file, packs that are not what their index says (`packs`), and
+//! loose objects that are not whole: libgit2 reads one that was cut short for ever, and git takes one that is there for good and does not write it again.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -49,6 +49,9 @@ pub fn clear(
     quarantine: &mut Quarantine,
 ) -> Result<()> {
     derived::clear(git_dir, new)?;
+    for path in packs::no_files(git_dir, new) {
+        quarantine.take_from(git_dir, &path, &shown.join(&path))?;
+    }
     for pack in packs::untrue(git_dir, new)? {
         for file in pack {
             quarantine.take_from(git_dir, &file, &shown.join(&file))?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read, Result as IoResult};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use flate2::read::ZlibDecoder;
@@ -47,6 +47,8 @@ struct Found {
     touched: Vec<PathBuf>,
     /// Stands where a folder belongs.
     in_the_way: Vec<PathBuf>,
+    /// Was a link, and leads there no more.
+    unlinked: Vec<PathBuf>,
 }
 
 impl<'a> Keeper<'a> {
@@ -72,6 +74,10 @@ impl<'a> Keeper<'a> {
             self.move_away(path, quarantine)?;
         }
         let (mut lent, mut without_copy) = (0, Vec::new());
+        for path in &found.unlinked {
+            self.link_again(path, quarantine)?;
+            lent += 1;
+        }
         for path in found.touched {
             let is_damaged = match self.is_damaged(&path) {
                 // Somebody's git packed it anew meanwhile.
@@ -135,6 +141,11 @@ impl<'a> Keeper<'a> {
                 if !path.ends_with("objects/info") {
                     self.look(&path, is_there, found)?;
                 }
+                continue;
+            }
+            if entry.file_type()?.is_symlink() {
+                let is_as_it_was = is_there && self.leads_where_it_led(&path);
+                found.unlinked.extend((!is_as_it_was).then_some(path));
                 continue;
             }
             let live = match is_there {
@@ -354,6 +365,25 @@ impl<'a> Keeper<'a> {
             .hint("nothing was judged; run evolve again: it settles the cycle first")),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Says whether something is a link as its copy is.
+    fn leads_where_it_led(&self, path: &Path) -> bool {
+        let leads_to = |folder: &Path| fs::read_link(folder.join(path)).ok();
+        leads_to(&self.place.live) == leads_to(&self.place.copy)
+    }
+
+    /// Makes a link of the user's again.
+    fn link_again(&self, path: &Path, quarantine: &mut Quarantine) -> Result<()> {
+        let live = self.place.live.join(path);
+        if fs::symlink_metadata(&live).is_ok() {
+            self.move_away(path, quarantine)?;
+        }
+        files::make_folder(live.parent().unwrap_or(&live))?;
+        let target = fs::read_link(self.place.copy.join(path));
+        target
+            .and_then(|target| symlink(target, &live))
+            .map_err(|cause| Error::io("restore", &live, cause))
     }
 
     fn move_away(&self, path: &Path, quarantine: &mut Quarantine) -> Result<()> {

@@ -39,21 +39,38 @@ pub fn untrue(git_dir: &Path, new: &New<'_>) -> Result<Vec<Vec<PathBuf>>> {
     Ok(found)
 }
 
+/// Returns what came among packs and is no file: links and folders. Git reads a pack by way of a link, whatever lies there.
+pub fn no_files(git_dir: &Path, new: &New<'_>) -> Vec<PathBuf> {
+    let is_new = |path: &PathBuf| {
+        let meta = fs::symlink_metadata(git_dir.join(path));
+        meta.is_ok_and(|meta| match meta.is_symlink() {
+            true => !new.has_link(git_dir, path),
+            false => !meta.is_file() && new.holds(path, &meta),
+        })
+    };
+    listed(git_dir).filter(is_new).collect()
+}
+
 fn is_one_of(file: &Path, kinds: &[&str]) -> bool {
     let kind = file.extension().unwrap_or_default();
     kinds.iter().any(|it| kind == *it)
 }
 
-/// Returns the files of each pack that has an index.
-fn packs(git_dir: &Path) -> Vec<Vec<PathBuf>> {
+/// Returns the paths of what is in the folder of packs; none where that lies behind a link.
+fn listed(git_dir: &Path) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new("objects/pack");
     let is_folder = [Path::new("objects"), folder]
         .iter()
         .all(|it| fs::symlink_metadata(git_dir.join(it)).is_ok_and(|meta| meta.is_dir()));
-    let mut packs: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let entries = is_folder.then(|| fs::read_dir(git_dir.join(folder)));
     let entries = entries.into_iter().flatten().flatten().flatten();
-    for path in entries.map(|entry| folder.join(entry.file_name())) {
+    entries.map(|entry| folder.join(entry.file_name()))
+}
+
+/// Returns the files of each pack that has an index.
+fn packs(git_dir: &Path) -> Vec<Vec<PathBuf>> {
+    let mut packs: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for path in listed(git_dir) {
         packs.entry(path.with_extension("")).or_default().push(path);
     }
     let has = |files: &[PathBuf], kind: &str| {

@@ -1,5 +1,6 @@
 //! What programs beside git keep in a git directory (`annex`, `svn`, `rr-cache`), and whatever else nobody looks after by its name: what
-//! an agent removed of it is there again, as it may be somebody's only copy. What was changed there stays as it is.
+//! an agent removed of it is there again, as it may be somebody's only copy. What was changed there stays as it is, unless it is of
+//! another kind now.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -111,8 +112,10 @@ fn lend(place: &MirroredDir, path: &Path, quarantine: &mut Quarantine) -> Result
     };
     let there = fs::symlink_metadata(&to).ok();
     if !kept.is_dir() {
-        if there.is_some() {
-            return Ok(0);
+        match &there {
+            Some(there) if is_same_kind(&kept, there) => return Ok(0),
+            Some(_) => move_away(place, path, quarantine)?,
+            None => {}
         }
         open_above(&to);
         let put_back = match kept.is_symlink() {
@@ -123,8 +126,7 @@ fn lend(place: &MirroredDir, path: &Path, quarantine: &mut Quarantine) -> Result
     }
     if there.as_ref().is_some_and(|there| !there.is_dir()) {
         // Through a link it would come to lie elsewhere.
-        let shown = place.shown(path);
-        quarantine.take_from(&place.live, path, Path::new(&shown))?;
+        move_away(place, path, quarantine)?;
     }
     if !there.as_ref().is_some_and(Metadata::is_dir) {
         open_above(&to);
@@ -142,6 +144,16 @@ fn lend(place: &MirroredDir, path: &Path, quarantine: &mut Quarantine) -> Result
         .iter()
         .map(|path| lend(place, path, quarantine))
         .sum()
+}
+
+/// Says whether both are files or both are links: what somebody changed there stays, but what a link in the place of a file leads to is
+/// another's.
+fn is_same_kind(one: &Metadata, other: &Metadata) -> bool {
+    (one.is_file(), one.is_symlink()) == (other.is_file(), other.is_symlink())
+}
+
+fn move_away(place: &MirroredDir, path: &Path, quarantine: &mut Quarantine) -> Result<()> {
+    quarantine.take_from(&place.live, path, Path::new(&place.shown(path)))
 }
 
 /// Opens a folder to its owner in which something is put back: git-annex shuts those of its contents.
