@@ -315,6 +315,45 @@ fn any_kind_of_stop_file_stops() {
 }
 
 #[test]
+fn a_stop_file_is_neither_written_nor_removed_by_way_of_a_link() {
+    for folder in [".agents", ".agents/evolve"] {
+        let repo = repo();
+        let theirs = repo.out("theirs");
+        fs::create_dir_all(theirs.join("evolve")).unwrap();
+        let names = ["STOP", "evolve/STOP"].map(|name| theirs.join(name));
+        names
+            .iter()
+            .for_each(|path| fs::write(path, "precious").unwrap());
+        fs::create_dir_all(repo.path(folder).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&theirs, repo.path(folder)).unwrap();
+        for words in [&["stop"][..], &["stop", "why"], &["stop", "--off"]] {
+            let run = repo.evolve(words).expect(3);
+            let told = format!("{folder} is not a plain folder");
+            assert!(run.stderr.contains(&told), "{words:?}: {}", run.stderr);
+            assert!(run.stderr.contains("stop --now"), "{}", run.stderr);
+        }
+        for path in &names {
+            assert_eq!(fs::read_to_string(path).unwrap(), "precious", "{folder}");
+        }
+    }
+}
+
+#[test]
+fn a_stop_is_written_whatever_stands_in_the_place_of_gits_list_of_excluded_files() {
+    let repo = repo();
+    let excluded = repo.path(".git/info/exclude");
+    let _ = fs::remove_file(&excluded);
+    fs::create_dir_all(excluded.join("deep")).unwrap();
+    let run = repo.evolve(&["stop", "enough"]).expect(0);
+    assert!(run.stderr.contains("exclude"), "{}", run.stderr);
+    assert_eq!(repo.read(".agents/evolve/STOP"), "enough\n");
+    // A folder in its place stops, too.
+    fs::remove_file(repo.path(".agents/evolve/STOP")).unwrap();
+    fs::create_dir(repo.path(".agents/evolve/STOP")).unwrap();
+    repo.evolve(&["stop", "enough"]).expect(0);
+}
+
+#[test]
 fn a_stop_lets_the_running_cycle_finish_and_no_other_begin() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
     let script = "touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; touch a";

@@ -57,17 +57,23 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
         }
         (false, off) => {
             let repo = Repo::discover(&current_dir()?)?;
-            let path = repo.root.join(names::STOP);
             match (off, options.now) {
                 (true, _) => {
+                    let path = stop_file(&repo, "removed")?;
                     take_away(global, &path)?;
                     tell_of_kill(global)?;
                 }
                 (false, true) => end_now(global, &repo)?,
                 (false, false) => {
-                    Ledger::exclude_private_files(&repo, &[])?;
-                    // One that is there says why.
-                    if !words.is_empty() || !path.is_file() {
+                    let path = stop_file(&repo, "written")?;
+                    // An agent may have seen to it that this cannot be done, and the loop is to stop all the same.
+                    if let Err(cause) = Ledger::exclude_private_files(&repo, &[]) {
+                        global.warn(&cause.message);
+                    }
+                    let there = std::fs::symlink_metadata(&path).map(|there| there.file_type());
+                    // One that is there says why, and any kind of it stops.
+                    let is_kept = there.is_ok_and(|kind| kind.is_dir() || words.is_empty());
+                    if !is_kept {
                         files::replace(&path, format!("{words}\n").as_bytes())?;
                     }
                     global.tell(&format!("{}\n", what_stops(&repo)));
@@ -77,6 +83,25 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
         }
     }
     Ok(0)
+}
+
+/// Returns where the STOP file is; refuses where a link in the place of a folder leads elsewhere, so that nothing is done there.
+fn stop_file(repo: &Repo, what: &str) -> Result<PathBuf> {
+    let above = Path::new(names::STOP).ancestors().skip(1);
+    let leads_elsewhere = |folder: &&Path| {
+        let meta = std::fs::symlink_metadata(repo.root.join(folder));
+        meta.is_ok_and(|meta| !meta.is_dir())
+    };
+    match above.into_iter().find(leads_elsewhere) {
+        None => Ok(repo.root.join(names::STOP)),
+        Some(folder) => Err(Error::unsafe_repo(format!(
+            "{} is not a plain folder, so no {} is {what} there",
+            folder.display(),
+            names::STOP
+        ))
+        .hint("`evolve stop --now` ends what runs here at once, `evolve stop --kill` everything of this user's")
+        .hint("if nothing runs here, move it away")),
+    }
 }
 
 /// Removes a stop file, or an empty folder in its place. What is in one is for the user to decide on.
