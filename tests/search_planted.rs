@@ -104,3 +104,66 @@ fn a_folder_elsewhere_that_a_link_leads_to_is_not_emptied_when_a_search_begins()
     assert_eq!(repo.said("mine/1/paper"), "mine\n");
     assert_eq!(std::fs::read_dir(repo.out("mine/1")).unwrap().count(), 1);
 }
+
+/// Has the agent of the second of three attempts put each kind of junk where `place` is.
+const KINDS: [&str; 4] = [
+    "mkdir -p \"$P/deep\"; echo junk >\"$P/deep/file\"",
+    "ln -s /nowhere/at/all \"$P\"",
+    "mkdir -p \"$OUT/mine\"; ln -s \"$OUT/mine\" \"$P\"",
+    "mkfifo \"$P\"",
+];
+
+#[test]
+fn what_stands_in_the_place_of_a_searchs_own_files_goes_to_the_quarantine_and_is_told() {
+    for place in [
+        "$G/evolve/search.lock",
+        "$G/evolve/search/excludes",
+        "$G/evolve/search.session",
+        "$G/evolve/search-report.html",
+        "$(echo \"$HOME\"/.local/state/evolve/*.session)",
+    ] {
+        for kind in KINDS {
+            let repo = searched(&format!("P={place}; rm -rf \"$P\"; {kind}"));
+            let what = format!("{place} {kind}");
+            repo.evolve(&["search", "report"]).expect(0);
+            repo.evolve(&["search", "status"]).expect(0);
+            repo.evolve(&["search", "apply"]).expect(0);
+            assert_eq!(repo.read("x"), "4\n", "{what}");
+            let kept = repo.private().join("quarantine");
+            assert_eq!(std::fs::read_dir(kept).unwrap().count(), 1, "{what}");
+            repo.evolve(&["search", "discard"]).expect(0);
+        }
+    }
+}
+
+#[test]
+fn what_stands_there_when_a_search_was_killed_keeps_no_command_from_what_it_does() {
+    for name in ["search.lock", "search/excludes", "search-report.html"] {
+        for kind in &KINDS[..2] {
+            let repo = searched("true");
+            let place = repo.private().join(name);
+            let script = format!("P='{}'; rm -rf \"$P\"; {kind}", place.display());
+            crate::harness::output(repo.command("sh").args(["-c", &script]));
+            let run = repo.evolve(&["search", "report"]).expect(0);
+            let is_report = name == "search-report.html";
+            let told = run.stderr.contains("moved out of the way: search-report");
+            assert_eq!(told, is_report, "{}", run.stderr);
+            let run = repo.evolve(&["search", "apply"]).expect(0);
+            let said = [run.stdout, run.stderr].concat();
+            let moved = format!("moved out of the way: {name}");
+            assert!(said.contains(&moved) || is_report, "{name}: {said}");
+            assert_eq!(repo.read("x"), "4\n", "{name} {kind}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_that_comes_into_the_git_folder_during_a_search_keeps_no_command_waiting() {
+    for name in ["evolve-landing", "rebase-merge", "hooks/post-commit"] {
+        let repo = searched(&format!("mkdir -p $G/hooks; mkfifo $G/{name}"));
+        assert!(!repo.path(".git").join(name).exists(), "{name}");
+        repo.evolve(&["search", "board"]).expect(0);
+        repo.evolve(&["search", "apply"]).expect(0);
+        assert_eq!(repo.read("x"), "4\n", "{name}");
+    }
+}

@@ -7,7 +7,7 @@ use super::here::{current_dir, goals_file};
 use super::options::Global;
 use super::print::print;
 use crate::effects::repo::Repo;
-use crate::effects::{descriptors, files, report as sources};
+use crate::effects::{clock, descriptors, files, private, report as sources};
 use crate::error::{Error, Result};
 use crate::model::search::file::NAME as SEARCH_FILE;
 use crate::model::text;
@@ -108,7 +108,12 @@ pub fn deliver(global: &Global, page: &str, words: &str, place: &Place, opens: b
             return Ok(());
         }
         Place::Theirs(path) => files::deliver(path, page.as_bytes()).map(|()| path)?,
-        Place::Own(path) => files::replace(path, page.as_bytes()).map(|()| path)?,
+        Place::Own(path) => {
+            for words in private::make_way(path, &clock::session_id())? {
+                global.warn(&words);
+            }
+            files::replace(path, page.as_bytes()).map(|()| path)?
+        }
     };
     let path = path
         .canonicalize()

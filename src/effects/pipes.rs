@@ -141,6 +141,17 @@ pub fn clear_git(
     Ok(cleared)
 }
 
+/// Moves what whoever reads it waits for, and nothing else, out of the git directory of a working tree and the one that it shares.
+pub fn clear_waiting(places: &Places, plain: &Plain, quarantine: &mut Quarantine) -> Result<()> {
+    let own = Some(&places.git_dir).filter(|own| !own.starts_with(&places.common));
+    for git_dir in own.into_iter().chain([&places.common]) {
+        for path in in_git_dir(git_dir, plain, &mut |_| {}) {
+            quarantine.take_from(git_dir, &path, &Path::new(".git").join(&path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Lists what is in the way in a git directory, relative to it, and what is wrong with it; nothing where whoever reads it waits.
 fn misplaced(
     common: &Path,

@@ -2,8 +2,8 @@
 //! files and is of another kind: a folder, a link or a pipe where a file belongs, or anything else where a folder does. Nobody could
 //! write there, and every later session would fail. It goes to the quarantine, whatever it is, and is told; then the place is empty.
 //!
-//! Files that are files are never touched, be they unreadable or nonsense: those who read them judge that. Nor is a lock: one that
-//! cannot be taken may be somebody's. In the place of the anchor something is moved only where the copy of the git directory tells
+//! Files that are files are never touched, be they unreadable or nonsense: those who read them judge that. Nor is the loop's lock: one
+//! that cannot be taken may be somebody's. In the place of the anchor something is moved only where the copy of the git directory tells
 //! what was there before the agent, which is put back: else a history of which lines were taken would be believed.
 
 use std::ffi::OsStr;
@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
+use crate::effects::lock;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::{self, Places};
 use crate::effects::quarantine::Quarantine;
@@ -24,7 +25,11 @@ const FILES: &[&str] = &[
     "exchanged-programs.json",
     "journal.json",
     "last-session.json",
+    "report.html",
+    "search-report.html",
     "search.session",
+    lock::SEARCH,
+    "search/excludes",
     "session.json",
     "strangers",
     "turn",
@@ -96,17 +101,33 @@ pub fn clear_for(places: &Places, session: &str) -> Result<Vec<String>> {
     Ok(quarantine.notes().collect())
 }
 
-fn look(places: &Places) -> Vec<Misplaced> {
-    let is_other = |path: &Path, is_folder: bool| {
-        let kind = fs::symlink_metadata(path).map(|meta| meta.file_type());
-        kind.is_ok_and(|kind| match is_folder {
-            true => !kind.is_dir(),
-            false => !kind.is_file(),
-        })
+/// Moves what stands in the place of one file of the private directory away; returns what is to be told. For a file that is written
+/// without a lock, and for a lock that is to be taken: what is no file is nobody's lock.
+pub fn make_way(file: &Path, session: &str) -> Result<Vec<String>> {
+    let (Some(private), Some(name)) = (file.parent(), file.file_name()) else {
+        return Ok(Vec::new());
     };
+    let mut quarantine = Quarantine::of(private, session, 0);
+    if is_other(file, false) {
+        quarantine.take_from(private, Path::new(name), Path::new(name))?;
+    }
+    Ok(quarantine.notes().collect())
+}
+
+/// Says whether something stands at a path that is no folder, where one belongs, or no file.
+fn is_other(path: &Path, is_folder: bool) -> bool {
+    let kind = fs::symlink_metadata(path).map(|meta| meta.file_type());
+    kind.is_ok_and(|kind| match is_folder {
+        true => !kind.is_dir(),
+        false => !kind.is_file(),
+    })
+}
+
+fn look(places: &Places) -> Vec<Misplaced> {
     let files = FILES.iter().map(|name| (name, false));
     let inside = files.chain(FOLDERS.iter().map(|name| (name, true)));
     let inside = inside
+        .filter(|(name, _)| files::is_beneath(&places.private, name.as_bytes()))
         .filter(|(name, is_folder)| is_other(&places.private.join(name), *is_folder))
         .filter(|(name, _)| **name != ANCHOR || kept_anchor(places).is_some())
         .map(|(name, _)| Misplaced {
@@ -146,20 +167,30 @@ mod tests {
         nix::unistd::mkfifo(&private.join("durable.config"), Mode::S_IRWXU).unwrap();
         fs::create_dir(private.join("asked")).unwrap();
         fs::create_dir(private.join("lock")).unwrap();
+        fs::create_dir(root.path().join("theirs")).unwrap();
+        symlink(
+            root.path().join("excludes"),
+            root.path().join("theirs/excludes"),
+        )
+        .unwrap();
+        symlink(root.path().join("theirs"), private.join("search")).unwrap();
+        fs::create_dir(private.join("search.lock")).unwrap();
         fs::write(private.join("turn"), "nonsense").unwrap();
         let places = Places {
             git_dir: git_dir.clone(),
             common: git_dir,
             private: private.clone(),
         };
-        assert_eq!(misplaced(&places).len(), 4);
+        assert_eq!(misplaced(&places).len(), 6);
         let notes = clear_for(&places, "s").unwrap();
-        assert_eq!(notes.len(), 4, "{notes:?}");
+        assert_eq!(notes.len(), 6, "{notes:?}");
         assert_eq!(misplaced(&places), [] as [PathBuf; 0]);
         let there = private.join("quarantine/s-0");
         let text = fs::read_to_string(there.join("excludes/deep/file"));
         assert_eq!(text.unwrap(), "text");
         assert!(fs::symlink_metadata(there.join("session.json")).is_ok());
+        // What lies behind a link is another's.
+        assert!(fs::symlink_metadata(root.path().join("theirs/excludes")).is_ok());
         // Without a copy of the anchor what stands in its place tells that there was one.
         for kept in ["anchor", "asked", "lock", "turn"] {
             assert!(private.join(kept).exists(), "{kept}");

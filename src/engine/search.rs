@@ -19,7 +19,9 @@ use tokio::task::{JoinSet, LocalSet};
 pub use between::{Answer, Answering, Between, Nobody};
 pub use gates::add_goals;
 
+use crate::effects::quarantine::Quarantine;
 use crate::effects::search::store::{PutRight, Store};
+use crate::effects::{pipes, private};
 use crate::error::Result;
 use crate::event::Events;
 use crate::model::goals::Limits;
@@ -234,6 +236,7 @@ impl Crew {
         let joined = self.jobs.join_next().await;
         let done = joined.expect("BUG: a search waits for nothing");
         let (task, lane, entry) = done.expect("BUG: a task of a search panicked");
+        clear_way(session)?;
         self.running.remove(&task);
         match task {
             Task::Edit { .. } => self.agents.insert(lane),
@@ -256,6 +259,18 @@ impl Crew {
         }
         Ok(cut)
     }
+}
+
+/// Moves what somebody left in the place of `evolve`'s own files, or where git would wait for it, to the quarantine, and says so.
+fn clear_way(session: &Searching) -> Result<()> {
+    let user = &session.site.user;
+    let mut quarantine = Quarantine::of(&user.private, &session.site.id, 0);
+    private::clear(&user.own_places(), &mut quarantine)?;
+    pipes::clear_waiting(&user.own_places(), &user.plain, &mut quarantine)?;
+    quarantine
+        .notes()
+        .for_each(|words| session.site.events.warn(words));
+    Ok(())
 }
 
 /// Takes in what persons wrote meanwhile; it holds for what is proposed from now on.

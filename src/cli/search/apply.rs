@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::look::options::Which;
-use super::place::lock_file;
+use super::place::{lock_file, take_lock};
 use super::steer::{found, heed_words_left, no_attempt, none_here, strange};
 use crate::cli::complete;
 use crate::cli::config::user_config;
@@ -19,7 +19,7 @@ use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
 use crate::effects::slot::Written;
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places, private, within};
+use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
 use crate::engine::search::{lost, put_right_since};
 use crate::error::{Error, Kind, Result};
@@ -82,13 +82,13 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let since = clock::timestamp();
     let lock = lock::take(&repo.private.join("lock"), &since).await?;
     let (store, mut lineage) = {
-        let _searching = lock::take(&lock_file(&repo), &since).await?;
+        let (_searching, notes) = take_lock(&repo, &id, &since).await?;
+        for words in notes {
+            events.note(words);
+        }
         put_right_since(&meant, events)?;
         found(&repo, options.which)?
     };
-    for words in private::clear_for(&repo.own_places(), &id)? {
-        events.note(words);
-    }
     if JournalFile::of(&repo.own_places()).is_there() {
         return Err(Error::unsafe_repo(
             "a cycle of the loop was cut short and waits to be settled",

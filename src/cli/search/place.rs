@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::effects::lock;
+use crate::effects::lock::{self, Lock};
+use crate::effects::private;
 use crate::effects::repo::Repo;
+use crate::error::Result;
 use crate::event::Events;
 
 /// What is known before a search's plan is.
@@ -17,4 +19,13 @@ pub struct Place<'a> {
 /// Returns the lock that a running search holds.
 pub fn lock_file(repo: &Repo) -> PathBuf {
     repo.private.join(lock::SEARCH)
+}
+
+/// Takes that lock for a session, and moves what stands in the place of files of `evolve`'s away. Returns what is to be told, too.
+pub async fn take_lock(repo: &Repo, session: &str, since: &str) -> Result<(Lock, Vec<String>)> {
+    let file = lock_file(repo);
+    let mut notes = private::make_way(&file, session)?;
+    let lock = lock::take(&file, since).await?;
+    notes.extend(private::clear_for(&repo.own_places(), session)?);
+    Ok((lock, notes))
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::options::{ResumeOptions, RunningOptions, SearchOptions};
-use super::place::{Place, lock_file};
+use super::place::{Place, take_lock};
 use super::plan::{self, Planned};
 use super::steer::{heed_words_left, strange};
 use super::{agent, ask, baseline, tell};
@@ -20,7 +20,7 @@ use crate::effects::search::store::Store;
 use crate::effects::search::{papers, refs};
 use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places, private, within};
+use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
@@ -143,18 +143,18 @@ pub fn discard(global: &Global) -> Result<u8> {
         let best = plan::winner_alone(&repo, &store, &lineage)?;
         Some((best, search::commit(&lineage, best).to_owned()))
     });
-    let recovered = block_on(async {
-        let since = clock::timestamp();
-        let _searching = lock::take(&lock_file(&repo), &since).await?;
+    let words = block_on(async {
+        let (since, id) = (clock::timestamp(), clock::session_id());
+        let (_searching, mut words) = take_lock(&repo, &id, &since).await?;
         // Something of it may be being applied.
         let _applying = lock::take(&repo.private.join("lock"), &since).await?;
-        Store::end_leftovers(&repo.private, &clock::session_id())?;
+        Store::end_leftovers(&repo.private, &id)?;
         repo.make_durable()?;
-        let recovered = search::apply::recover(&repo)?;
+        words.extend(search::apply::recover(&repo)?.words);
         remove(&repo, &store)?;
-        Ok(recovered)
+        Ok(words)
     })?;
-    for words in recovered.words {
+    for words in words {
         global.tell(&format!("{words}\n"));
     }
     global.tell(&discarded(&store));
@@ -223,8 +223,8 @@ async fn start(
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     let id = clock::session_id();
-    let lock = lock::take(&lock_file(&repo), &clock::timestamp()).await?;
-    for words in private::clear_for(&repo.own_places(), &id)? {
+    let (lock, notes) = take_lock(&repo, &id, &clock::timestamp()).await?;
+    for words in notes {
         events.note(words);
     }
     Store::end_leftovers(&repo.private, &id)?;

@@ -43,11 +43,11 @@ impl Store {
     /// is believed, where an agent in a sandbox cannot write, but maybe not read either.
     pub fn session(private: &Path) -> Result<String> {
         let note = outside(private, SESSION_OUTSIDE);
-        let noted = note.map(|note| files::read_text(&note, SESSION_LIMIT));
+        let noted = note.map(|note| read(&note));
         match noted.transpose()?.filter(|noted| !noted.is_empty()) {
             Some(noted) => Ok(noted),
             None => {
-                let note = files::read_text(&private.join(SESSION), SESSION_LIMIT)?;
+                let note = read(&private.join(SESSION))?;
                 let (session, place) = note.split_once('\n').unwrap_or_default();
                 Ok(match place.trim_end() == place_of(private) {
                     true => session.to_owned(),
@@ -55,6 +55,14 @@ impl Store {
                 })
             }
         }
+    }
+}
+
+/// Returns the text of a note; that of what is no file is empty, and whoever takes the lock moves it away.
+fn read(note: &Path) -> Result<String> {
+    match fs::symlink_metadata(note).is_ok_and(|meta| meta.is_file()) {
+        true => files::read_text(note, SESSION_LIMIT),
+        false => Ok(String::new()),
     }
 }
 
