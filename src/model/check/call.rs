@@ -289,11 +289,16 @@ impl Call {
     }
 }
 
-/// Returns the source that a compiler is told to run at once: `go run x.go`, `java X.java`.
+/// Returns the source that a compiler is told to run at once: `go run x.go`, `java X.java`, `ghc -e main x.hs`.
 fn compiled(name: &str, words: &[String]) -> Option<String> {
+    let has = |option: &str| words[1..].iter().any(|word| word == option);
     let ends = match (name, words.get(1)?.as_str()) {
         ("go", "run") => ".go",
         ("java", _) => ".java",
+        ("ghc", _) if has("-e") => ".hs",
+        ("runghc" | "runhaskell", _) => ".hs",
+        ("kotlinc" | "kotlin", _) if has("-script") => ".kts",
+        ("clj" | "clojure", _) => ".clj",
         _ => return None,
     };
     words.iter().find(|word| word.ends_with(ends)).cloned()

@@ -7,7 +7,7 @@ use super::code::Code;
 use super::path::word_in;
 use super::programs::{interpreter, is_shell};
 use super::steering::folders;
-use super::walk::{is_for_all, places};
+use super::walk::{READ, is_for_all, places};
 use super::{dotted, modules, net};
 
 /// Returns what `code` names, as paths and patterns below the root; in a pattern `*` stops at a slash, and `**` does not.
@@ -24,6 +24,8 @@ pub fn named(code: &Code) -> Vec<String> {
             of_all_packages(call),
             by_folder(call),
             built_to_check(call),
+            fed(call),
+            project_to_check(call),
         ];
         let words = words.concat();
         let words = words.into_iter().chain(modules::in_code(call));
@@ -39,8 +41,17 @@ pub fn named(code: &Code) -> Vec<String> {
         Some(_) => call.is_open(false) && !call.scripts().iter().any(|word| tail(word).is_some()),
     };
     if walked.calls.iter().any(is_open) {
-        found.extend(walked.handed_on.iter().flat_map(handed_on));
+        let is_of_variable =
+            |word: &String| word.contains('$') && !word.starts_with(['/', '~', '.']);
+        let runs_variable = walked.calls.iter().any(|call| {
+            is_open(call)
+                && (is_of_variable(&call.words[0]) || call.scripts().iter().any(is_of_variable))
+        });
+        let handed = walked.handed_on.iter();
+        let handed = handed.filter(|call| runs_variable || call.words[0] != READ);
+        found.extend(handed.flat_map(handed_on));
     }
+    found.extend(compiled_to_check(&walked.calls));
     found.retain(|path| !path.contains(['$', '`']) && path != "**");
     found.sort();
     found.dedup();
@@ -152,6 +163,97 @@ const CHECKING: &[&str] = &[
     "validate", "verify",
 ];
 
+/// Says whether a name, or a part of a path, is that of something that checks a project.
+fn is_checking(name: &str) -> bool {
+    let mut parts = name.split(['-', '_', '/', '.']);
+    let is_known = |part: &str| {
+        let stem = part.strip_prefix('x').unwrap_or(part);
+        let stem = stem.strip_suffix('s').unwrap_or(stem);
+        CHECKING.contains(&part) || CHECKING.contains(&stem)
+    };
+    !name.contains(['*', '$']) && parts.any(is_known)
+}
+
+/// What compiles sources to a program, by an option `-o` or under a name of its own.
+const COMPILERS: &[&str] = &[
+    "c++",
+    "cc",
+    "clang",
+    "clang++",
+    "g++",
+    "gcc",
+    "ghc",
+    "go",
+    "gfortran",
+    "ocamlfind",
+    "ocamlopt",
+    "rustc",
+    "tcc",
+];
+
+/// How the names of sources end that such programs compile.
+const SOURCES: &[&str] = &[
+    ".c", ".cc", ".cpp", ".cxx", ".f90", ".go", ".hs", ".ml", ".rs",
+];
+
+/// Returns the sources of programs that code compiles and then runs, as far as they are named as what checks others: any other
+/// program is what a goal is about.
+fn compiled_to_check(calls: &[Call]) -> Vec<String> {
+    let is_compiler = |call: &&Call| COMPILERS.contains(&stem(&call.words[0]).as_str());
+    let sources = calls.iter().filter(is_compiler).flat_map(|call| {
+        let output = call.words.windows(2).find(|pair| pair[0] == "-o");
+        let output = output.map_or("a.out", |pair| pair[1].as_str());
+        let name = |word: &str| word.trim_start_matches("./").to_owned();
+        let is_run = calls.iter().any(|one| name(&one.words[0]) == name(output));
+        let is_source = |word: &&String| SOURCES.iter().any(|end| word.ends_with(end));
+        let sources = call.words[1..].iter().filter(is_source);
+        let checking = sources.filter(move |word| is_run && is_checking(word));
+        checking.filter_map(|word| call.path(word))
+    });
+    sources.collect()
+}
+
+/// Programs that take what they are to do from standard input.
+const FED: &[&str] = &[
+    "duckdb",
+    "gnuplot",
+    "mariadb",
+    "mongosh",
+    "mysql",
+    "octave",
+    "psql",
+    "redis-cli",
+    "sqlite",
+];
+
+/// Returns the file that such a program reads.
+fn fed(call: &Call) -> Vec<String> {
+    let is_fed = FED.contains(&stem(&call.words[0]).as_str());
+    call.stdin.iter().filter(|_| is_fed).cloned().collect()
+}
+
+/// Returns what a project of .NET is made of that checks others: `dotnet run --project tools/check`.
+fn project_to_check(call: &Call) -> Vec<String> {
+    let (tool, subcommand) = call.steered();
+    if tool != "dotnet" || subcommand.as_deref() != Some("run") {
+        return Vec::new();
+    }
+    let named = call.words.windows(2).find(|pair| pair[0] == "--project");
+    let named = named.map(|pair| pair[1].as_str());
+    let given = call
+        .words
+        .iter()
+        .find_map(|word| word.strip_prefix("--project="));
+    let project = named.or(given).filter(|project| is_checking(project));
+    let all = project.map(|project| {
+        let folder = project.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_file = project.ends_with("proj");
+        let folder = if is_file { folder } else { project };
+        format!("{}/**", folder.trim_end_matches('/'))
+    });
+    all.filter(|all| all != "/**").into_iter().collect()
+}
+
 /// Returns where the source of what `cargo run` builds may lie, as far as that is no product: an example, and what is named as what
 /// checks others. `cargo run` without a name, and `cargo run --bin cli`, are what a goal is about.
 fn built_to_check(call: &Call) -> Vec<String> {
@@ -161,15 +263,6 @@ fn built_to_check(call: &Call) -> Vec<String> {
     }
     let own = call.words.iter().take_while(|word| *word != "--");
     let own: Vec<&str> = own.map(String::as_str).collect();
-    let is_checking = |name: &str| {
-        let mut parts = name.split(['-', '_', '/', '.']);
-        let is_known = |part: &str| {
-            let stem = part.strip_prefix('x').unwrap_or(part);
-            let stem = stem.strip_suffix('s').unwrap_or(stem);
-            CHECKING.contains(&part) || CHECKING.contains(&stem)
-        };
-        !name.contains(['*', '$']) && parts.any(is_known)
-    };
     let mut found = Vec::new();
     for (at, word) in own.iter().enumerate() {
         let (option, value) = match word.split_once('=') {
@@ -244,6 +337,10 @@ fn loaded_by_option(call: &Call) -> Vec<String> {
             ".pm" => "-M",
             _ => "-r",
         }) {
+            let module = match module {
+                "" => words.next().unwrap_or_default(),
+                module => module,
+            };
             let name = module.split('=').next().unwrap_or(module);
             modules.push(name.replace("::", "/").trim_end_matches(ending).to_owned());
         }
@@ -386,6 +483,7 @@ fn handed_on(call: &Call) -> Vec<String> {
     let paths = operands.filter_map(|word| call.path(word));
     match stem(&call.words[0]).as_str() {
         "find" => looked_for(call),
+        READ => paths.collect(),
         "git" => {
             // In a pattern of git's, `*` does not stop at a slash.
             let anywhere = |path: String| match (is_pattern(&path), path.rsplit_once('/')) {
@@ -564,6 +662,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_compiled_and_run_and_what_is_read_into_variables_is_named() {
+        check_named(&[
+            ("read -r c < t/list && $c", "t/list"),
+            ("while read c; do $c; done < t/list", ""),
+            ("mapfile -t c < t/list; \"${c[@]}\"", "t/list"),
+            ("cc -o /tmp/chk -x c checks/x.c && /tmp/chk", "checks/x.c"),
+            ("rustc -o chk tests/x.rs && ./chk", "tests/x.rs"),
+            ("g++ tests/x.cpp src/a.cpp && ./a.out", "tests/x.cpp"),
+            ("sqlite3 db < x.sql", "x.sql"),
+            ("psql -q <t/x.sql", "t/x.sql"),
+            (
+                "dotnet run --project tools/check",
+                "tools/check tools/check/**",
+            ),
+            (
+                "dotnet run --project tools/check/check.csproj",
+                "tools/check/** tools/check/check.csproj",
+            ),
+            ("ruby -r ./x.rb -e 1", "x.rb"),
+            ("PERL5LIB=checks PERL5OPT=-Mx perl -e 1", "checks/x.pm x.pm"),
+            ("PERL5OPT=-Mx PERL5LIB=checks perl -e 1", "checks/x.pm x.pm"),
+        ]);
+    }
+
+    #[test]
     fn files_among_the_words_of_a_command_that_is_not_understood_are_named() {
         check_named(&[
             ("gdb -batch -x t/x.gdb", "t/x.gdb"),
@@ -605,6 +728,16 @@ mod tests {
             "for i in 1 2 3; do ./run.sh $i; done",
             "./check.sh src/main.rs limits.json",
             "clang-format --dry-run src/main.c",
+            "cc -o /tmp/x src/main.c && /tmp/x --help | grep -q Usage",
+            "cc -c tests/x.c -o x.o && ./chk",
+            "ghc -o x src/Main.hs && ./x",
+            "read -r v < VERSION && test \"$v\" = 1",
+            "read -r v < VERSION && ~/.cargo/bin/x \"$v\"",
+            "tr -d a < README.md | wc -c",
+            "sed 's/a/b/' src/a.c | grep -c x",
+            "grep -v x src/a.rs | head",
+            "printf 'a b\\n' | grep -q a",
+            "echo 'sh x.sh' | grep -q sh",
             "g++ -o /tmp/x src/main.cpp",
             "pandoc docs/x.rst -o /tmp/x",
             "mine README.md docs/x.txt --level=3 https://a.example/b.sh",

@@ -229,6 +229,38 @@ fn a_script_is_found_behind_variables_loops_and_pipes() {
         ),
         ("sh <<< './check.sh'", "check.sh"),
         ("cat <<E\n. ./check.sh\nE", ""),
+        ("tr -d '\\r' < check.sh | sh", "check.sh"),
+        ("envsubst < check.sh | bash -e", "check.sh"),
+        ("sed 's/a/b/' check.sh | sh", "check.sh"),
+        ("grep -v x < tools/a.sh | tr -d y | sh -s a", "tools/a.sh"),
+        ("grep -c x check.sh | sh tools/a.sh", "tools/a.sh"),
+        ("printf 'sh check.sh' | sh", "check.sh"),
+        ("printf 'sh %s\\n' check.sh | sh", "check.sh"),
+        (
+            "echo '. tools/a.sh; ./check.sh' | bash",
+            "tools/a.sh check.sh",
+        ),
+        ("echo -n sh check.sh | tr -d x | sh", "check.sh"),
+        ("echo 'sh check.sh' | sh tools/a.sh", "tools/a.sh"),
+        ("echo 'sh check.sh' | grep x", ""),
+        ("echo 'sh check.sh'; sh tools/a.sh", "tools/a.sh"),
+        ("exec 3<check.sh; sh <&3", "check.sh"),
+        ("sh 0<&3 3<check.sh", ""),
+        ("sh 3<check.sh <&3", "check.sh"),
+        ("exec 3<README.md; grep x <&3", ""),
+        ("alias r='sh check.sh'; r", "check.sh"),
+        (
+            "PYTHONSTARTUP=scripts/check.py python3 -i",
+            "scripts/check.py",
+        ),
+        ("git bisect run sh check.sh x", "check.sh"),
+        ("git rebase -x ./check.sh main", "check.sh"),
+        (
+            "git submodule foreach --recursive 'sh $toplevel/check.sh'",
+            "check.sh",
+        ),
+        ("git grep -x ./check.sh", ""),
+        ("git commit -m 'bisect run' check.sh", ""),
         ("strace -o x sh check.sh", "check.sh"),
         ("bash -n check.sh", ""),
         ("node --check x.js", ""),
@@ -284,6 +316,23 @@ fn programs_that_run_another_one_are_looked_through_wherever_they_lie_and_whatev
         ("parallel ::: x", ""),
         ("flock x -c", ""),
     ]);
+}
+
+#[test]
+fn the_source_that_a_compiler_runs_at_once_is_run() {
+    for (check, expected) in [
+        ("go run checks/x.go", "checks/x.go"),
+        ("ghc -e main checks/x.hs", "checks/x.hs"),
+        ("runghc -isrc checks/x.hs", "checks/x.hs"),
+        ("kotlinc -script checks/x.kts -- a", "checks/x.kts"),
+        ("clojure -M checks/x.clj", "checks/x.clj"),
+        ("clojure -M -m x", ""),
+        ("ghc -o x checks/x.hs", ""),
+        ("kotlinc checks/x.kts", ""),
+    ] {
+        let found = runs(check, &|path| path.starts_with("checks/"));
+        assert_eq!(found.join(" "), expected, "{check}");
+    }
 }
 
 #[test]

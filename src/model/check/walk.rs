@@ -14,8 +14,11 @@ mod words;
 mod wrappers;
 
 pub use unwrap::is_for_all;
-use unwrap::{Inner, aliases, packages, sent_to};
-use words::{copies, each_in, is_change, known, named_by, printed_in, shell_code, shows};
+use unwrap::{Inner, codes_of_git, handed_by_git, packages, sent_to};
+use words::{
+    copies, each_in, filtered, filters, is_change, known, named_by, printed_in,
+    reads_into_variables, shell_code, shows, text_of,
+};
 pub use words::{is_literal, places};
 use wrappers::{Wrapper, wrappers};
 
@@ -24,6 +27,12 @@ const MAX_NESTING: usize = 8;
 
 /// How many words of what goes through a pipe are remembered.
 const MOST_PIPED: usize = 64;
+
+/// How long a text may be that is printed and read as code.
+const LONGEST_PRINTED: usize = 4096;
+
+/// What stands in a call for a command of the shell that reads a file into variables.
+pub const READ: &str = "read";
 
 /// How often a command of a loop is taken with another value of its variable, in all.
 const MAX_TURNS: usize = 1024;
@@ -63,6 +72,7 @@ impl Code {
             handed_on: Vec::new(),
             computes: false,
             piped: None,
+            printed: Vec::new(),
             found: Vec::new(),
             dirs: vec![self.dir.clone()],
             nesting: 0,
@@ -100,6 +110,8 @@ struct Walk {
     computes: bool,
     /// The words of the commands whose output goes into the next one.
     piped: Option<Vec<String>>,
+    /// The texts that these commands print as they stand.
+    printed: Vec<String>,
     /// Where the files lie whose names these are, as far as that is told.
     found: Vec<String>,
     /// The directory of each open subshell, the innermost last; never empty. One that begins with a slash lies outside.
@@ -254,6 +266,7 @@ impl Walk {
 
     fn command(&mut self, command: Command) {
         let piped = self.piped.take();
+        let printed = std::mem::take(&mut self.printed);
         let found = std::mem::take(&mut self.found);
         // To which folders a loop goes is told apart where something is called there.
         let keeps = is_change(&command.words);
@@ -269,8 +282,16 @@ impl Walk {
         self.note_turns(&command.words, &words);
         let is_set = |word: &String| is_assignment(word) && word.contains(UNKNOWN);
         self.computes |= words.iter().any(is_set)
-            || matches!(words[0].as_str(), "for" | "read")
+            || matches!(words[0].as_str(), "for" | "mapfile" | "read" | "readarray")
             || words.get(1).is_some_and(|word| word == "read");
+        if let Some(file) = command
+            .stdin
+            .as_ref()
+            .filter(|_| reads_into_variables(&words))
+        {
+            let words = vec![READ.to_owned(), self.placed(file)];
+            self.handed_on.push(Call::of(self.dir(), words));
+        }
         let mut inner = self.unwrapped(words);
         inner.found = found;
         let places = inner.places.take();
@@ -284,7 +305,7 @@ impl Walk {
         self.dirs.extend(inner.dir.take());
         let before = places.map(|places| std::mem::replace(&mut self.places, places));
         let set = std::mem::replace(&mut self.set, inner.set.take());
-        self.bare(command, inner, piped);
+        self.bare(command, inner, piped, printed);
         self.set = set;
         if let Some(before) = before {
             self.places = before;
@@ -293,12 +314,28 @@ impl Walk {
     }
 
     /// Takes a command with nothing before it.
-    fn bare(&mut self, command: Command, inner: Inner, mut piped: Option<Vec<String>>) {
+    fn bare(
+        &mut self,
+        command: Command,
+        inner: Inner,
+        mut piped: Option<Vec<String>>,
+        printed: Vec<String>,
+    ) {
         let Inner { words, is_fed, .. } = inner;
         self.sets_for_all |= SETTING.contains(&words[0].as_str());
         let variables = self.set.clone().filter(|_| !self.sets_for_all);
         self.hand_on(&command, &words, piped.as_ref(), &inner.found);
+        if command.is_piped {
+            let own = text_of(&words).filter(|text| text.len() <= LONGEST_PRINTED);
+            self.printed = printed
+                .iter()
+                .cloned()
+                .chain(own)
+                .take(MOST_PIPED)
+                .collect();
+        }
         let mut stdin = command.stdin.as_ref().map(|word| self.placed(word));
+        let has_no_file = stdin.is_none();
         let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
         let lists: Vec<String> = lists.collect();
         if !lists.is_empty() {
@@ -347,6 +384,11 @@ impl Walk {
                 }
                 call(self, words);
             }
+            "alias" => {
+                let values = words[1..].iter().filter_map(|word| word.split_once('='));
+                values.for_each(|(_, code)| self.inner_text(code));
+                call(self, words);
+            }
             "eval" => self.code(&words[1..].join(" "), false),
             "trap" => {
                 if let Some(code) = words.get(1) {
@@ -366,7 +408,13 @@ impl Walk {
                     let text = text.clone();
                     self.inner_text(&text);
                 }
-                (None, _) => call(self, words),
+                (None, _) => {
+                    let reads = reads_stdin(&words) && has_no_file;
+                    call(self, words);
+                    for text in printed.iter().filter(|_| reads) {
+                        self.inner_text(text);
+                    }
+                }
             },
             _ => {
                 if matches!(name.as_str(), "make" | "gmake") {
@@ -382,7 +430,7 @@ impl Walk {
                     let other = Call::of(to, words.clone()).with(&self.places);
                     self.calls.push(other.implied());
                 }
-                for code in aliases(&words) {
+                for code in codes_of_git(&words) {
                     // They run in the root.
                     self.dirs.push(self.dir().map(|_| String::new()));
                     self.inner_text(&code);
@@ -390,6 +438,9 @@ impl Walk {
                 }
                 if let Some((name, _)) = run_by_node(&words) {
                     self.imply(["npm", "run", name].map(str::to_owned).to_vec());
+                }
+                if let Some(handed) = handed_by_git(&words) {
+                    self.nested(handed.to_vec());
                 }
                 let wrapper = self.wrappers.iter().find(|one| one.name == words[0]);
                 let handed = wrapper.and_then(|one| words.get(1 + one.taken..));
@@ -468,6 +519,10 @@ impl Walk {
                 // By themselves, the names in the folder.
                 Some("ls") if words[1..].iter().all(|word| word.starts_with('-')) => {
                     all.push("*".to_owned());
+                }
+                Some(name) if filters(name) => {
+                    all.extend(command.stdin.as_ref().map(|word| self.placed(word)));
+                    all.extend(filtered(words).cloned());
                 }
                 Some(name) if shows(name) => {
                     all.extend(words.iter().skip(1).cloned());

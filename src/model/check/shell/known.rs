@@ -13,6 +13,8 @@ pub struct Known {
     zero: Option<String>,
     /// What `$@` is; empty if that is not known.
     arguments: Vec<String>,
+    /// The files that are open under a number: `exec 3<FILE`.
+    open: HashMap<String, String>,
 }
 
 impl Known {
@@ -24,6 +26,16 @@ impl Known {
         let is_known = |word: &&String| !word.contains([UNKNOWN, EACH, NEXT, '{']);
         self.zero = arguments.first().filter(is_known).cloned();
         self.set_arguments(arguments.get(1..).unwrap_or_default());
+    }
+
+    /// Learns which file is open under a number.
+    pub fn open(&mut self, number: String, file: String) {
+        self.open.insert(number, file);
+    }
+
+    /// Returns the file that is open under a number.
+    pub fn opened(&self, number: &str) -> Option<String> {
+        self.open.get(number).cloned()
     }
 
     /// Returns what `$@` is; nothing if that is not known.

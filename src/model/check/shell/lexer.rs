@@ -329,6 +329,15 @@ impl Lexer {
         let is_number = |wanted| descriptor.as_deref().is_none_or(|number| number == wanted);
         match operator.as_str() {
             "<" if is_number("0") => command.stdin = Some(target),
+            "<" => {
+                let number = descriptor.unwrap_or_default();
+                self.known.open(number, target);
+            }
+            "<&" if is_number("0") => {
+                if let Some(file) = self.known.opened(&target) {
+                    command.stdin = Some(file);
+                }
+            }
             "<<" => {
                 command.here = Some(self.texts.len() + self.heredocs.len());
                 let is_quoted = self.chars[start..self.at]

@@ -80,6 +80,17 @@ impl Walk {
             set: self.set.clone(),
             ..Inner::default()
         };
+        let mut set = Vec::new();
+        self.unwrap(&mut inner, &mut set);
+        // What they load is looked for where all of them say.
+        let places = inner.places.clone();
+        let before = places.map(|places| std::mem::replace(&mut self.places, places));
+        set.iter().for_each(|word| self.preload(word));
+        self.places = before.unwrap_or_else(|| std::mem::take(&mut self.places));
+        inner
+    }
+
+    fn unwrap(&mut self, inner: &mut Inner, set: &mut Vec<String>) {
         while let Some(first) = inner.words.first() {
             let words = &inner.words;
             let skip = match first.as_str() {
@@ -93,27 +104,27 @@ impl Walk {
                     _ => 1,
                 },
                 word if is_assignment(word) => {
-                    self.set(&mut inner);
+                    set.push(word.to_owned());
+                    self.set(inner);
                     1
                 }
                 word => match (
                     (word.to_owned(), keeps_variables(words)),
-                    self.wrapped(&mut inner),
+                    self.wrapped(inner),
                 ) {
-                    (_, None) => return inner,
+                    (_, None) => return,
                     ((word, keeps), Some(skip)) => {
                         inner.set.take_if(|_| !keeps);
                         if brings(&stem(&word)) {
                             inner.brought_by.get_or_insert(word);
                         }
-                        self.put_behind_packages(&mut inner);
+                        self.put_behind_packages(inner);
                         skip
                     }
                 },
             };
             inner.words.drain(..skip.min(inner.words.len()));
         }
-        inner
     }
 
     /// Notes that a package manager of Node's runs the command.
@@ -133,7 +144,6 @@ impl Walk {
         let dir = dir.filter(|dir| !dir.starts_with('/'));
         let places = inner.places.get_or_insert_with(|| self.places.clone());
         places.learn(&inner.words[0], dir.as_deref());
-        self.preload(&inner.words[0]);
         inner.set.take_if(|_| !is_literal(&inner.words[0]));
         if let Some(set) = &mut inner.set {
             set.push(inner.words[0].clone());
@@ -149,6 +159,7 @@ impl Walk {
             "BASH_ENV" | "ENV" => vec![".".to_owned(), value.to_owned()],
             "LD_PRELOAD" => vec![value.to_owned()],
             "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" => words_of(value),
+            "PYTHONSTARTUP" => vec!["python3".to_owned(), value.to_owned()],
             "MAKEFILES" => {
                 for file in value.split_whitespace() {
                     self.imply(vec!["make".to_owned(), "-f".to_owned(), file.to_owned()]);
@@ -437,17 +448,43 @@ pub fn sent_to(words: &[String]) -> Option<&str> {
     })
 }
 
-/// Returns the code for a shell that `git` is told to run in place of a command of its own.
-pub fn aliases(words: &[String]) -> Vec<String> {
+/// Returns the code for a shell that `git` is told to run: by an alias in place of a command of its own, for each submodule, or behind
+/// each commit.
+pub fn codes_of_git(words: &[String]) -> Vec<String> {
     if stem(&words[0]) != "git" {
         return Vec::new();
     }
-    let settings = words.windows(2).filter(|pair| pair[0] == "-c");
-    let code = settings.filter_map(|pair| {
-        let (_, code) = pair[1].strip_prefix("alias.")?.split_once("=!")?;
+    let pairs = || words.windows(2).map(|pair| (pair[0].as_str(), &pair[1]));
+    let settings = pairs().filter(|(option, _)| *option == "-c");
+    let aliases = settings.filter_map(|(_, setting)| {
+        let (_, code) = setting.strip_prefix("alias.")?.split_once("=!")?;
         Some(code.to_owned())
     });
-    code.take(MOST_ALIASES).collect()
+    let is_rebase = words.iter().any(|word| word == "rebase");
+    let behind = pairs().filter(|(option, _)| is_rebase && matches!(*option, "-x" | "--exec"));
+    let behind = behind.map(|(_, code)| code.clone());
+    let each = words.iter().position(|word| word == "foreach");
+    let each = each.filter(|_| words.iter().any(|word| word == "submodule"));
+    let each = each.map(|at| {
+        let code = words[at + 1..].iter().skip_while(|it| it.starts_with('-'));
+        let code = code.cloned().collect::<Vec<_>>().join(" ");
+        // The root of the repository around the submodule.
+        code.replace("$toplevel", ".")
+    });
+    aliases
+        .chain(behind)
+        .chain(each)
+        .take(MOST_ALIASES)
+        .collect()
+}
+
+/// Returns the command that `git` is told to run on each commit that it looks at.
+pub fn handed_by_git(words: &[String]) -> Option<&[String]> {
+    let at = words
+        .windows(2)
+        .position(|pair| pair == ["bisect", "run"])?;
+    let handed = &words[at + 2..];
+    (stem(&words[0]) == "git" && !handed.is_empty()).then_some(handed)
 }
 
 /// Says whether a package manager is told to work on all packages of a repository.

@@ -39,7 +39,7 @@ pub fn is_change(words: &[String]) -> bool {
 /// Returns the command behind the reserved words.
 pub fn first_of(words: &[String]) -> Option<&str> {
     let before = [
-        "do", "then", "else", "if", "while", "!", "{", "command", "builtin",
+        "do", "then", "else", "if", "while", "until", "!", "{", "command", "builtin",
     ];
     let mut words = words.iter().map(String::as_str);
     words.find(|word| !before.contains(word))
@@ -74,6 +74,84 @@ pub fn shows(name: &str) -> bool {
         name,
         "cat" | "ls" | "printf" | "echo" | "git" | "head" | "tail" | "sort"
     )
+}
+
+/// Says whether a program prints what it reads, or most of it, changed maybe.
+pub fn filters(name: &str) -> bool {
+    matches!(
+        name,
+        "awk"
+            | "base"
+            | "cut"
+            | "dos2unix"
+            | "egrep"
+            | "envsubst"
+            | "expand"
+            | "fgrep"
+            | "gawk"
+            | "grep"
+            | "gunzip"
+            | "gzip"
+            | "iconv"
+            | "m"
+            | "mawk"
+            | "openssl"
+            | "sed"
+            | "tac"
+            | "tee"
+            | "tr"
+            | "uniq"
+            | "xz"
+            | "xzcat"
+            | "zcat"
+    )
+}
+
+/// Returns the file that such a program reads by its name: its last operand, which may be no expression.
+pub fn filtered(words: &[String]) -> Option<&String> {
+    let expressions = match stem(words.first()?).as_str() {
+        "openssl" | "tee" | "tr" => return None,
+        "awk" | "egrep" | "fgrep" | "gawk" | "grep" | "mawk" | "sed" => 1,
+        _ => 0,
+    };
+    let operands = words[1..].iter().filter(|word| !word.starts_with('-'));
+    operands
+        .skip(expressions)
+        .last()
+        .filter(|word| is_literal(word))
+}
+
+/// Returns the text that `echo` or `printf` prints, where a shell could make something of it.
+pub fn text_of(words: &[String]) -> Option<String> {
+    let is_option = |word: &&String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        !letters.is_empty() && letters.chars().all(|c| "neE".contains(c))
+    };
+    let text = match words.first().map(|word| stem(word)).as_deref() {
+        Some("echo") => {
+            let rest = words[1..].iter().skip_while(is_option);
+            rest.cloned().collect::<Vec<_>>().join(" ")
+        }
+        Some("printf") => {
+            let mut rest = words[1..].iter().filter(|word| *word != "--");
+            let format = rest.next()?;
+            let mut parts = format.split("%s");
+            let mut text = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                text.extend(rest.next().map(String::as_str));
+                text.push_str(part);
+            }
+            rest.for_each(|word| text.push_str(&format!("\n{word}")));
+            text
+        }
+        Some(_) | None => return None,
+    };
+    Some(text.replace("\\n", "\n"))
+}
+
+/// Says whether a command of the shell sets variables to what it reads.
+pub fn reads_into_variables(words: &[String]) -> bool {
+    matches!(first_of(words), Some("read" | "mapfile" | "readarray"))
 }
 
 /// Says whether a program puts files elsewhere.
