@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cycle::{Step, cycle, summary, until_free};
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::ledger::Ledger;
+use crate::effects::ledger::{Arrived, Ledger};
 use crate::effects::logs;
 use crate::effects::mirror::Mirror;
 use crate::effects::process::GRACE;
@@ -29,6 +29,10 @@ use crate::session::{Cut, Ending, Progress, Session};
 
 /// What ends sooner than this is not told of.
 const SOON: Duration = Duration::from_secs(1);
+
+/// Why a loop rests between idle cycles, and what gives it something to do.
+const IDLE: &str =
+    "nothing to do, until `evolve work add`, `evolve retry` or a commit brings something";
 
 /// The longest reason of an error that is told at the end, in characters.
 const LONGEST_REASON: usize = 2_000;
@@ -191,6 +195,7 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
             return Ok(ending);
         }
         let recorded = progress.recorded.tally().len();
+        let arrived = Arrived::since_now(session.home());
         let step = cycle(session, progress).await;
         // One that was cut short may be recorded all the same.
         for record in progress.recorded.after(recorded) {
@@ -205,7 +210,7 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         match step {
             Step::Next => {}
             Step::Idle => {
-                if let Some(ending) = rest(session, progress).await? {
+                if let Some(ending) = rest(session, progress, arrived).await? {
                     return Ok(ending);
                 }
             }
@@ -214,8 +219,12 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
     }
 }
 
-/// Rests after an idle cycle; where no cycle can follow the rest, the session ends instead.
-async fn rest(session: &Session, progress: &Progress) -> Result<Option<Ending>, Cut> {
+/// Rests after an idle cycle until something arrives; where no cycle can follow the rest, the session ends instead.
+async fn rest(
+    session: &Session,
+    progress: &Progress,
+    mut arrived: Arrived,
+) -> Result<Option<Ending>, Cut> {
     if let Some(ending) = reason_to_end(session, progress)? {
         return Ok(Some(ending));
     }
@@ -229,8 +238,14 @@ async fn rest(session: &Session, progress: &Progress) -> Result<Option<Ending>, 
         );
         return Ok(Some(Ending::fine("limit", reason)));
     }
+    let home = session.home();
+    arrived.look_at_commit(home);
+    let still = || arrived.news(home).is_none();
     // A STOP that ends the rest is seen again by the next look.
-    session.rest(rest, "nothing to do").await?;
+    session.rest_while(rest, IDLE, still).await?;
+    if let Some(news) = arrived.news(home).filter(|_| !rest.is_zero()) {
+        session.events.note(format!("the wait is over: {news}"));
+    }
     Ok(None)
 }
 

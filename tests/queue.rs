@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, everything_below, finish, signal};
+use crate::harness::{TestRepo, everything_below, finish, signal, wait_until};
 
 const QUEUE: &str = ".agents/rpi/next-work.jsonl";
 const RETRIES: &str = ".agents/evolve/retries.jsonl";
@@ -499,5 +499,52 @@ fn a_check_that_asks_git_whether_the_tree_is_clean_passes_while_an_item_is_worke
         repo.agent_does(&[&script, &script, &script]);
         repo.run(&["--max-cycles=3"]).expect(0);
         assert_eq!(repo.each("result"), ["harvested"; 3], "{agents}");
+    }
+}
+
+#[test]
+fn what_arrives_in_an_idle_wait_ends_it_and_is_told() {
+    type Arrives = fn(&TestRepo);
+    let arrivals: [(Arrives, &str, &str); 3] = [
+        (
+            |repo| drop(repo.answer(&["work", "add", "more"])),
+            "there is new work in the queue",
+            "harvested",
+        ),
+        (
+            |repo| {
+                let retry = json!({"format": 1, "goal_id": "a", "after_cycle": 1, "at": "2026-02-03T04:05:06Z"});
+                repo.write(RETRIES, &format!("{retry}\n"));
+            },
+            "a goal may be worked on again",
+            "idle",
+        ),
+        (
+            |repo| {
+                repo.write("other", "");
+                repo.commit_all("other");
+            },
+            "HEAD is at another commit",
+            "idle",
+        ),
+    ];
+    for (arrive, words, next) in arrivals {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write("a", "");
+        repo.commit_all("a");
+        repo.agent_does(&["touch more"]);
+        let child = repo.spawn_run(&["--idle-wait=300s", "--max-cycles=2"]);
+        wait_until("the first idle cycle", || {
+            let is_cycle = |subject: &String| subject.starts_with("evolve: cycle 1");
+            repo.subjects().iter().any(is_cycle) && !repo.private().join("journal.json").exists()
+        });
+        // The wait has begun.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        arrive(&repo);
+        let run = finish(child).expect(0);
+        assert_eq!(repo.each("result"), ["idle", next], "{words}");
+        let told = format!("the wait is over: {words}\n");
+        assert!(run.stdout.contains(&told), "{}", run.stdout);
+        assert!(run.stdout.contains("`evolve work add`"), "{}", run.stdout);
     }
 }

@@ -6,6 +6,7 @@
 //! what appears in them while an agent runs is judged (`shared`).
 
 mod anchor;
+mod arrived;
 mod asked;
 mod beside;
 mod chain;
@@ -29,6 +30,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+pub use arrived::Arrived;
 use chain::Chain;
 pub use closed::{close, closings};
 pub use dropped::drop_lesson;
