@@ -293,3 +293,39 @@ pub fn schema(name: Option<&str>) -> Result<u8> {
     }
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::*;
+    use crate::cli::arguments::Arguments;
+
+    /// Collects the commands that print JSON, as they are typed.
+    fn printing(command: &Command, typed: &str, found: &mut Vec<String>) {
+        if command.get_arguments().any(|it| it.get_id() == "json") {
+            found.push(format!("{typed} --json"));
+        }
+        for below in command.get_subcommands() {
+            printing(below, &format!("{typed} {}", below.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn of_what_each_command_prints_as_json_one_schema_says_so() {
+        let mut found = Vec::new();
+        printing(&Arguments::command(), "evolve", &mut found);
+        assert!(found.contains(&"evolve work list --json".to_owned()));
+        for typed in found {
+            let command = typed.strip_suffix(" --json").unwrap();
+            // One may be told with what it is asked for, as in `evolve show N --json`.
+            let told = regex::Regex::new(&format!("`{command}( [A-Z]+)? --json`")).unwrap();
+            let prints = |name: &&str| {
+                let about = schema::about(name);
+                told.is_match(about.split("; what").next().unwrap())
+            };
+            let named: Vec<&str> = schema::names().filter(prints).collect();
+            assert_eq!(named.len(), 1, "{typed}: {named:?}");
+        }
+    }
+}
