@@ -521,6 +521,27 @@ fn a_stopped_check_is_woken_to_end() {
 }
 
 #[test]
+fn much_output_does_not_bury_the_result_and_it_is_said_what_of_it_is_left_out() {
+    let repo = repo(&[
+        goal("loud", "seq 1 200000; exit 1", ""),
+        goal("quiet", "true", ""),
+    ]);
+    let page = repo.evolve(&["measure"]).expect(0).stdout;
+    let lines: Vec<&str> = page.lines().collect();
+    assert!(lines.len() < 45, "{page}");
+    let left_out = lines.iter().find(|line| line.starts_with("    … "));
+    let words = "lines and all before: run its check by itself to see that";
+    assert!(left_out.is_some_and(|line| line.ends_with(words)), "{page}");
+    assert!(page.contains("\n    199999\n    200000\n"), "{page}");
+    let last = lines.last().unwrap();
+    assert!(
+        last.starts_with("score 50: 1 of 2 goals") && last.ends_with("; failing loud"),
+        "{page}"
+    );
+    assert_eq!(page.matches("score 50").count(), 2, "{page}");
+}
+
+#[test]
 fn endless_output_is_bounded_in_memory_log_and_snapshot() {
     let check = &format!(
         "[ -e a ] && exit 0\nhead -c 100000000 /dev/zero | tr '\\0' x; echo the end\ngrep VmHWM /proc/{EVOLVE_PID}/status >\"$OUT/memory\"; exit 1"
@@ -531,7 +552,7 @@ fn endless_output_is_bounded_in_memory_log_and_snapshot() {
     let baseline = repo.json(".agents/evolve/fitness-0-baseline.json");
     let tail = of(&baseline, "loud")["output_tail"].as_str().unwrap();
     assert!(
-        tail.len() <= 2048 && tail.ends_with("xxxthe end\n"),
+        tail.starts_with("…\n") && tail.len() <= 2052 && tail.ends_with("xxxthe end\n"),
         "{tail}"
     );
     let logs = repo.private().join("logs");

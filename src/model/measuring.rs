@@ -10,6 +10,8 @@ use crate::model::{mask, text};
 
 /// How much of the end of a failing check's output a snapshot keeps, in bytes.
 const TAIL_BYTES: usize = 2048;
+/// The line above it where more was printed before.
+pub const LEFT_OUT: &str = "…\n";
 /// The longest reason, in characters: it may quote a line of the output, which can be all of it.
 const REASON_CHARS: usize = 1000;
 /// How much of the end of the output is searched for secrets before that is cut, in bytes.
@@ -213,19 +215,20 @@ fn skip_reason(exit: i32, output: &str) -> String {
     }
 }
 
-/// Returns the end of an output as a snapshot keeps it, from the start of a line where there is one. It is masked before it
-/// is cut: half a secret would not be told.
+/// Returns the end of an output as a snapshot keeps it, from the start of a line where there is one, below a line that says so where
+/// more was printed before. It is masked before it is cut: half a secret would not be told.
 fn output_tail(output: &str) -> String {
     let masked = mask::secrets(&text::clean(last_bytes(output, MASKED_BYTES)));
     let tail = last_bytes(&masked, TAIL_BYTES);
-    let begins_a_line = masked[..masked.len() - tail.len()].ends_with('\n');
-    match tail.split_once('\n') {
-        Some((_, whole)) if tail.len() < masked.len() && !begins_a_line && !whole.is_empty() => {
-            whole
-        }
-        Some(_) | None => tail,
+    if tail.len() == masked.len() {
+        return tail.to_owned();
     }
-    .to_owned()
+    let begins_a_line = masked[..masked.len() - tail.len()].ends_with('\n');
+    let whole = match tail.split_once('\n') {
+        Some((_, whole)) if !begins_a_line && !whole.is_empty() => whole,
+        Some(_) | None => tail,
+    };
+    format!("{LEFT_OUT}{whole}")
 }
 
 /// Returns the last bytes of a text, at most `most`, cut at a character.
@@ -414,16 +417,19 @@ mod tests {
     fn the_kept_end_of_the_output_begins_with_a_whole_line() {
         let lines: Vec<String> = (1..=900).map(|number| format!("line {number}")).collect();
         let tail = output_tail(&lines.join("\n"));
+        assert!(tail.starts_with(LEFT_OUT), "{tail}");
+        let tail = tail.strip_prefix(LEFT_OUT).unwrap().to_owned();
         let first = tail.lines().next().unwrap().to_owned();
         assert!(lines.contains(&first), "{first}");
         assert!(tail.len() > TAIL_BYTES - 10 && tail.ends_with("line 900"));
         assert_eq!(output_tail("short\nand whole"), "short\nand whole");
         // One long line has no better place to begin.
         let long = "x".repeat(5000);
-        assert_eq!(output_tail(&long).len(), TAIL_BYTES);
-        assert_eq!(output_tail(&format!("{long}\n")).len(), TAIL_BYTES);
+        let cut = LEFT_OUT.len() + TAIL_BYTES;
+        assert_eq!(output_tail(&long).len(), cut);
+        assert_eq!(output_tail(&format!("{long}\n")).len(), cut);
         let exact = format!("before\n{}", "y".repeat(TAIL_BYTES));
-        assert_eq!(output_tail(&exact).len(), TAIL_BYTES);
+        assert_eq!(output_tail(&exact).len(), cut);
     }
 
     #[test]

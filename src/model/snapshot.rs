@@ -59,7 +59,7 @@ pub struct Measurement {
     /// It fails by no more than its tolerance and passed before: neither a regression nor work.
     #[serde(default, skip_serializing_if = "is_false")]
     pub tolerated: bool,
-    /// The last 2 KiB of output of a failing check.
+    /// The last 2 KiB of output of a failing check, below a line that says so where there was more before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tail: Option<String>,
 }

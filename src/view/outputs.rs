@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::model::measuring;
 use crate::model::snapshot::Measurement;
-use crate::model::text::{clean, clean_line};
-use crate::view::style::{BAD, paint};
+use crate::model::text::{clean, clean_line, count};
+use crate::view::style::{BAD, FAINT, paint};
 use crate::view::width::wrapped;
 
 /// Outputs of so many lines or more may be alike; what is shorter is the same, or is printed.
@@ -12,7 +13,10 @@ const LONG: usize = 4;
 /// Outputs are alike where at most one line in so many is in one of them alone.
 const DIFFERENT: usize = 4;
 
-/// Returns the last output of each of these goals. One that was printed before refers to the goal that it stands with; so does one that
+/// How many of the last lines of an output are shown.
+const SHOWN: usize = 30;
+
+/// Returns the last output of each of these goals, and says what of it is left out. One that was printed before refers to the goal that it stands with; so does one that
 /// is much like it, with the lines that it has alone.
 pub fn outputs<'a>(goals: impl Iterator<Item = &'a Measurement>, width: Option<usize>) -> String {
     let mut printed: Vec<Output<'_>> = Vec::new();
@@ -40,6 +44,14 @@ pub fn outputs<'a>(goals: impl Iterator<Item = &'a Measurement>, width: Option<u
         };
         let head = wrapped(&format!("{name}{how}"), width).join("\n");
         page.push_str(&format!("\n{head}\n"));
+        let is_cut = alike.is_none() && output.is_cut;
+        let (left_out, lines) = lines.split_at(lines.len().saturating_sub(SHOWN));
+        if let Some(words) = left_out_words(left_out.len(), is_cut) {
+            let words = wrapped(&words, width.map(|width| width.saturating_sub(4).max(1)));
+            for line in words {
+                page.push_str(&format!("    {}\n", paint(FAINT, &line)));
+            }
+        }
         for line in lines {
             page.push_str(format!("    {line}").trim_end());
             page.push('\n');
@@ -49,6 +61,17 @@ pub fn outputs<'a>(goals: impl Iterator<Item = &'a Measurement>, width: Option<u
         }
     }
     page
+}
+
+/// Says how much of an output is not shown; `is_cut` where only its end is known.
+fn left_out_words(lines: usize, is_cut: bool) -> Option<String> {
+    let lines = match (lines, is_cut) {
+        (0, false) => return None,
+        (0, true) => "what it printed before".to_owned(),
+        (lines, false) => count(lines, "line"),
+        (lines, true) => format!("{} and all before", count(lines, "line")),
+    };
+    Some(format!("… {lines}: run its check by itself to see that"))
 }
 
 /// How an output is like one that was printed before.
@@ -63,6 +86,8 @@ enum Likeness<'a> {
 /// The end of what a check printed.
 struct Output<'a> {
     goal: &'a str,
+    /// What it printed before these lines is not known.
+    is_cut: bool,
     lines: Vec<String>,
     /// The same without what differs each time that a program runs.
     shapes: Vec<String>,
@@ -72,11 +97,13 @@ impl<'a> Output<'a> {
     /// Returns what a check printed, if it printed anything.
     fn of(goal: &'a Measurement) -> Option<Output<'a>> {
         let tail = goal.output_tail.as_deref().map(clean).unwrap_or_default();
-        let lines = tail.trim_matches('\n').lines().map(str::to_owned);
-        let lines: Vec<String> = lines.collect();
+        let whole = tail.strip_prefix(measuring::LEFT_OUT);
+        let lines = whole.unwrap_or(&tail).trim_matches('\n').lines();
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
         let is_empty = tail.trim().is_empty();
         (!is_empty).then(|| Output {
             goal: &goal.id,
+            is_cut: whole.is_some(),
             shapes: lines.iter().map(|line| shape(line)).collect(),
             lines,
         })
@@ -196,6 +223,31 @@ output of two: the same as that of one
         ] {
             let said = page(&[("a", first), ("b", second)], None);
             assert!(said.ends_with(&format!("output of b{expected}")), "{said}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_output_the_last_lines_are_shown_and_it_is_said_what_is_left_out() {
+        let lines = |all: usize| -> String { (1..=all).map(|it| format!("{it}\n")).collect() };
+        for (tail, expected) in [
+            (lines(30), "\n    1\n"),
+            (
+                lines(31),
+                "\n    … 1 line: run its check by itself to see that\n    2\n",
+            ),
+            (
+                format!("{}{}", measuring::LEFT_OUT, lines(2)),
+                "\n    … what it printed before: run its check by itself to see that\n    1\n",
+            ),
+            (
+                format!("{}{}", measuring::LEFT_OUT, lines(290)),
+                "\n    … 260 lines and all before: run its check by itself to see that\n    261\n",
+            ),
+        ] {
+            let said = page(&[("a", &tail)], None);
+            let expected = format!("\noutput of a{expected}");
+            assert!(said.starts_with(&expected), "{said}");
+            assert!(said.lines().count() <= 3 + SHOWN, "{said}");
         }
     }
 

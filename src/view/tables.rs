@@ -35,8 +35,8 @@ pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
     columns_folded(&rows, width, &[])
 }
 
-/// Returns the score of the goals that were chosen of `all`, and the last output of each that fails. On a terminal, which has a width,
-/// much output moves the score out of sight: there it stands at the end, too.
+/// Returns the score of the goals that were chosen of `all`, and the last output of each that fails. Much output moves the score out of
+/// sight: then it stands at the end, too, with the goals that fail.
 pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     let skipped = snapshot.with(CheckResult::Skip).count();
     let chosen = match snapshot.goals_total < all {
@@ -53,7 +53,7 @@ pub fn result(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     }
     page.push('\n');
     let outputs = outputs(snapshot, width);
-    let again = match width.is_some() && outputs.lines().count() > MUCH {
+    let again = match outputs.lines().count() > MUCH {
         true => format!("\n{}{}\n", page.trim_end(), failing(snapshot)),
         false => String::new(),
     };
@@ -301,14 +301,14 @@ output of coverage
     }
 
     #[test]
-    fn on_a_terminal_the_score_stands_behind_much_output_too() {
+    fn the_score_stands_behind_much_output_too() {
         let long = Measurement {
             output_tail: Some("a line\n".repeat(20)),
             ..failing()
         };
         for (goal, width, times) in [
             (long.clone(), Some(80), 2),
-            (long, None, 1),
+            (long, None, 2),
             (failing(), Some(80), 1),
         ] {
             let page = plain(&measure_table(&snapshot(vec![goal]), 1, width));
