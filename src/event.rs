@@ -131,10 +131,10 @@ pub enum Event {
     },
     /// The agent did something. What it does not report of itself is unknown, not nothing.
     AgentActivity {
-        /// How often its model answered.
-        turns: u64,
-        /// How many files it touched.
-        files: usize,
+        /// How often its model answered; none if it does not report what it does.
+        turns: Option<u64>,
+        /// How many files it touched; none if it does not report what it does.
+        files: Option<usize>,
         /// Tokens so far, read and written.
         tokens: Option<u64>,
         /// Cost so far in US dollars.

@@ -419,6 +419,15 @@ fn a_whole_run_is_told_in_events_and_nothing_else_reaches_stdout() {
             "idle"
         ]
     );
+    // What an agent does that does not report it is unknown.
+    let mut activities = events
+        .iter()
+        .filter(|event| event["event"] == "agent-activity");
+    let activity = activities.next().unwrap();
+    assert_eq!(
+        (&activity["turns"], &activity["files"]),
+        (&Value::Null, &Value::Null)
+    );
     let log = events
         .iter()
         .find(|event| event["event"] == "agent-started")

@@ -313,9 +313,10 @@ async fn listen(
     mut pieces: mpsc::UnboundedReceiver<Vec<u8>>,
     events: &Events,
 ) -> Transcript {
-    let rest = match how.output == Output::default() {
-        true => LINE_STANDS,
-        false => Duration::ZERO,
+    let reports = how.output != Output::default();
+    let rest = match reports {
+        false => LINE_STANDS,
+        true => Duration::ZERO,
     };
     let mut transcript = Transcript::new(how);
     let (mut is_news, mut next) = (false, Instant::now());
@@ -330,20 +331,21 @@ async fn listen(
             Err(_) => {}
         }
         if is_news && Instant::now() >= next {
-            tell(transcript.activity(), events);
+            tell(transcript.activity(), reports, events);
             (is_news, next) = (false, Instant::now() + rest);
         }
     }
     if is_news {
-        tell(transcript.activity(), events);
+        tell(transcript.activity(), reports, events);
     }
     transcript
 }
 
-fn tell(activity: &Activity, events: &Events) {
+/// Tells of what an agent does. How often its model answered and what it touched is known of one that `reports` it.
+fn tell(activity: &Activity, reports: bool, events: &Events) {
     events.send(Event::AgentActivity {
-        turns: activity.turns,
-        files: activity.files.len(),
+        turns: reports.then_some(activity.turns),
+        files: reports.then_some(activity.files.len()),
         tokens: activity.tokens,
         cost_usd: activity.cost_usd,
         last: activity.last.clone(),

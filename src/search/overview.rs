@@ -45,7 +45,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         can_go_on: end.is_none_or(|end| end.why.can_go_on()),
         ended_words: end.map(|end| end.why.words().to_owned()),
         endings: endings(&rows),
-        limits: standing.as_ref().map_or_else(Vec::new, limits),
+        limits: limits(lineage, standing.as_ref()),
         spent: lineage.spent(),
         shown: last_shown(lineage, best),
         last_failed: last_failed(lineage, best),
@@ -279,9 +279,8 @@ fn generation_row(standing: &Standing, first: Id, last: Id) -> Generation {
     }
 }
 
-/// Returns what is used of the limits that there are.
-fn limits(standing: &Standing) -> Vec<Limit> {
-    let lineage = standing.lineage;
+/// Returns what is used of the limits that there are; they are there before anything has a score.
+fn limits(lineage: &Lineage, standing: Option<&Standing>) -> Vec<Limit> {
     let plan = &lineage.plan;
     let mut limits = Vec::new();
     let mut limit = |name, used: Option<f64>, of: Option<f64>| {
@@ -292,24 +291,34 @@ fn limits(standing: &Standing) -> Vec<Limit> {
     let most = adjusted.max_attempts.or(plan.max_attempts);
     limit("attempts", Some(lineage.newest() as f64), number(most));
     let stale = match &plan.strategy {
-        Strategy::Climb => {
+        Strategy::Climb => standing.map_or(0, |standing| {
             let last = (0..standing.len())
                 .rev()
                 .find(|id| standing.settled(*id).is_new_best);
-            Some((standing.len() - 1 - last.unwrap_or(0)) as f64)
-        }
+            standing.len() - 1 - last.unwrap_or(0)
+        }),
         Strategy::Population(population) => {
-            let now = generation_of(population, standing, lineage.newest().max(1));
-            let now = now.ok().flatten();
-            let number = now.as_ref().map(|now| now.number as f64);
+            let now = standing.and_then(|standing| {
+                let now = generation_of(population, standing, lineage.newest().max(1));
+                now.ok().flatten()
+            });
+            let now = match standing {
+                Some(_) => now.as_ref().map(|now| now.number as f64),
+                None => Some(1.0),
+            };
             let most = adjusted.generations.unwrap_or(population.generations);
-            limit("generations", number, Some(most as f64));
-            let last = generations(standing).pop();
-            Some(last.map_or(0, |last| last.stale) as f64)
+            limit("generations", now, Some(most as f64));
+            let last = standing.and_then(|standing| generations(standing).pop());
+            last.map_or(0, |last| last.stale)
         }
     };
-    limit("stale", stale, number(adjusted.stale.or(plan.stale)));
-    limit("until", standing.score(standing.winner()), plan.until);
+    limit(
+        "stale",
+        Some(stale as f64),
+        number(adjusted.stale.or(plan.stale)),
+    );
+    let best = standing.and_then(|standing| standing.score(standing.winner()));
+    limit("until", best, plan.until);
     let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
     let max_cost = below_all(adjusted.max_cost.or(plan.request.max_cost));
     limit("cost", lineage.spent().known_cost(), max_cost);

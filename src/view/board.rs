@@ -257,8 +257,8 @@ impl Board {
             },
         ) = (&mut self.doing, event)
         {
-            agent.turns = *turns;
-            agent.files = *files;
+            agent.turns = turns.unwrap_or(0);
+            agent.files = files.unwrap_or(0);
             agent.usage = Usage {
                 tokens: *tokens,
                 cost_usd: *cost_usd,

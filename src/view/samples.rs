@@ -149,8 +149,8 @@ pub fn events() -> Vec<Event> {
             log: ".git/evolve/logs/3-agent.log".to_owned(),
         },
         Event::AgentActivity {
-            turns: 12,
-            files: 4,
+            turns: Some(12),
+            files: Some(4),
             tokens: Some(45_120),
             cost_usd: None,
             last: Some("Edit src/lib.rs\u{1b}[2J".to_owned()),
@@ -379,8 +379,8 @@ pub fn events_of_search() -> Vec<Event> {
             lane: 2,
         },
         Event::AgentActivity {
-            turns: 3,
-            files: 1,
+            turns: Some(3),
+            files: Some(1),
             tokens: Some(900),
             cost_usd: Some(0.2),
             last: Some("Edit src/lib.rs".to_owned()),

@@ -174,3 +174,22 @@ fn one_goes_before_those_that_are_as_good_as_it_and_no_further() {
     assert_eq!(moved(0), [1, 2, 3, 4, 0]);
     assert_eq!(moved(5), [1, 2, 3, 4, 0]);
 }
+
+#[test]
+fn the_limits_are_known_before_anything_has_a_score() {
+    let population = Strategy::Population(Population {
+        k: 4,
+        generations: 6,
+    });
+    for (strategy, generations) in [(Strategy::Climb, None), (population, Some((1.0, 6.0)))] {
+        let mut plan = plan(strategy);
+        plan.max_attempts = Some(20);
+        let limits = of(&Lineage::new(plan), 1).limits;
+        let limit = |name| {
+            let limit = limits.iter().find(|limit| limit.name == name)?;
+            Some((limit.used?, limit.of))
+        };
+        assert_eq!(limit("attempts"), Some((0.0, 20.0)));
+        assert_eq!(limit("generations"), generations);
+    }
+}

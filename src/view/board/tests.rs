@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::search::view::Limit;
 use crate::view::samples;
 
 const WIDE: Size = Size {
@@ -285,6 +286,27 @@ fn a_search_is_shown_by_lane_with_its_best_and_what_is_used_of_its_limits() {
             "  2 attempts: 1 accepted, 1 invalid",
         ]
     );
+    let mut with_generations = events.clone();
+    for event in &mut with_generations {
+        if let Event::SearchStarted { overview, .. } = event {
+            overview.limits.insert(
+                1,
+                Limit {
+                    name: "generations",
+                    used: Some(1.0),
+                    of: 5.0,
+                },
+            );
+        }
+    }
+    let is_ended = |event: &Event| matches!(event, Event::GenerationEnded { .. });
+    let ended = with_generations.iter().position(is_ended).unwrap();
+    for (until, now_at) in [(ended, 1), (ended + 1, 2)] {
+        let (board, now) = after(&with_generations[..until]);
+        let frame = bare(&board.lines(now, WIDE)).join("\n");
+        let told = format!(" of 2 · generation {now_at} of 5 · ");
+        assert!(frame.contains(&told), "{frame}");
+    }
     let mut pruned = events;
     pruned.push(Event::AttemptEnded {
         attempt: Box::new(samples::rows()[2].clone()),

@@ -21,6 +21,8 @@ pub struct Search {
     best: Option<(u64, Option<f64>)>,
     /// How many attempts (climb) or generations (population) had no new best, in a row.
     stale: u64,
+    /// The generation that is under way, where there are some.
+    generation: Option<u64>,
     spent: Spent,
     /// By lane.
     agents: BTreeMap<usize, AtWork>,
@@ -54,7 +56,10 @@ impl AtWork {
 impl Search {
     /// Begins where a search stands.
     pub fn new(overview: &Overview) -> Search {
-        let stale = overview.limits.iter().find(|limit| limit.name == "stale");
+        let used = |name| {
+            let limit = overview.limits.iter().find(|limit| limit.name == name);
+            limit.and_then(|limit| limit.used).map(|used| used as u64)
+        };
         let ended = overview
             .endings
             .iter()
@@ -65,7 +70,8 @@ impl Search {
                 .row(overview.best)
                 .filter(|row| !row.is_baseline())
                 .map(|row| (row.id, row.score)),
-            stale: stale.and_then(|limit| limit.used).unwrap_or(0.0) as u64,
+            stale: used("stale").unwrap_or(0),
+            generation: used("generations"),
             spent: overview.spent,
             agents: BTreeMap::new(),
             benches: BTreeMap::new(),
@@ -115,7 +121,10 @@ impl Search {
                 self.best = (*best > 0).then_some((*best, *best_score));
                 self.ended(attempt, *baseline);
             }
-            Event::GenerationEnded { generation } => self.stale = generation.stale,
+            Event::GenerationEnded { generation } => {
+                self.stale = generation.stale;
+                self.generation = Some(generation.number + 1);
+            }
             _ => {}
         }
     }
@@ -137,7 +146,7 @@ impl Search {
             .values_mut()
             .filter(|one| one.attempt == *attempt)
         {
-            one.turns = *turns;
+            one.turns = turns.unwrap_or(0);
             one.usage = Usage {
                 tokens: *tokens,
                 cost_usd: *cost_usd,
@@ -245,19 +254,19 @@ impl Search {
             }
         });
         let ended: u64 = self.endings.iter().map(|(_, count)| count).sum();
-        let under_way: std::collections::BTreeSet<u64> = self
-            .agents
-            .values()
-            .chain(self.benches.values())
-            .map(|one| one.attempt)
-            .filter(|attempt| *attempt > 0)
-            .collect();
-        let attempts = ended + under_way.len() as u64;
+        let under_way = self.agents.values().chain(self.benches.values());
+        // One may be measured again after its ending.
+        let newest = under_way.map(|one| one.attempt).max();
+        let attempts = ended.max(newest.unwrap_or(0));
         let mut words = Vec::new();
         let mut costs = None;
         for limit in &self.overview.limits {
             match limit.name {
                 "attempts" => words.push(format!("attempt {attempts} of {}", limit.of)),
+                "generations" => {
+                    let now = self.generation.unwrap_or(1).min(limit.of as u64);
+                    words.push(format!("generation {now} of {}", limit.of));
+                }
                 "stale" => words.push(stale(self.stale, limit.of)),
                 "cost" => costs = Some(limit.of),
                 _ => {}
