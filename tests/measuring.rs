@@ -845,7 +845,11 @@ fn of_a_measurement_that_is_interrupted_what_was_measured_is_shown() {
         pid_in(&repo.out("pid"));
         crate::harness::signal(&child, word);
         let run = finish(child).expect(code);
-        let told = format!("error: interrupted: 1 of 2 measured (SIG{word})\n");
+        let signal = match word {
+            "INT" => "Ctrl-C (SIGINT)",
+            _ => "SIGTERM",
+        };
+        let told = format!("error: interrupted: 1 of 2 measured ({signal})\n");
         assert_eq!(run.stderr, told);
         let lines: Vec<&str> = run.stdout.lines().collect();
         match arguments.contains(&"--json") {

@@ -485,7 +485,7 @@ fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
         std::thread::sleep(Duration::from_millis(1_500));
         signal(&child, second);
         let run = finish(child).expect(code);
-        let told = "SIGINT: what runs was asked to end, and is killed 10s after that; a second Ctrl-C leaves at once";
+        let told = "Ctrl-C (SIGINT): what runs was asked to end, and is killed 10s after that; a second Ctrl-C leaves at once";
         assert!(run.stdout.contains(told), "{}", run.stdout);
         let told = "left at once; the next start of evolve settles what had begun\n";
         assert!(run.stderr.ends_with(told), "{}", run.stderr);

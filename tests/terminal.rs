@@ -704,9 +704,28 @@ fn of_a_measurement_that_is_interrupted_stays_what_was_measured() {
         "",
         "output of b",
         "    no b",
-        "error: interrupted: 1 of 2 measured (SIGINT)",
+        "error: interrupted: 1 of 2 measured (Ctrl-C (SIGINT))",
     ];
     assert_eq!(left[1..], rest);
+}
+
+#[test]
+fn what_is_told_after_a_ctrl_c_that_the_terminal_shows_begins_a_line() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.agent_does(&["echo $$ >$OUT/pid; exec sleep 300"]);
+    let mut terminal = Terminal::new(24, 100);
+    let agent = format!("--agent={}", repo.agent());
+    let arguments = [&*agent, "--max-cycles=1", "--progress=plain"];
+    let child = terminal.start_in_front(&repo, &arguments);
+    crate::harness::pid_in(&repo.out("pid"));
+    assert!(terminal.has_echo());
+    terminal.press("\x03");
+    assert_eq!(terminal.watch(child, |_| {}), 130);
+    let left = terminal.all();
+    let typed: Vec<_> = left.iter().filter(|line| line.contains("^C")).collect();
+    assert_eq!(typed, ["^C"], "{left:?}");
+    let told = "interrupted after 1 cycle: Ctrl-C (SIGINT)";
+    assert!(left.iter().any(|line| line == told), "{left:?}");
 }
 
 #[test]

@@ -391,7 +391,7 @@ pub(super) struct NewWork {
     /// What is to be done, in one line
     pub(super) title: String,
     /// More about it
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) description: String,
     /// How much it matters
     #[arg(long, value_enum, default_value = "medium")]

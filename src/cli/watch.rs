@@ -1,10 +1,12 @@
 //! Who watches a session, and how: a person at a terminal, a person who reads it later, a program.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use tokio::signal::unix::SignalKind;
 
 use super::options::{Global, Progress};
 use super::print;
@@ -93,7 +95,10 @@ pub fn watch(global: &Global, watcher: Watcher, log: Log) -> Result<Watched> {
             let printer = Printer::new(detail, out, err);
             match is_live {
                 true => tell_live(&receiver, printer),
-                false => tell(&receiver, printer, groups),
+                false => {
+                    stop::at_signal(leave_echoed_line);
+                    tell(&receiver, printer, groups);
+                }
             }
         }
     };
@@ -151,6 +156,13 @@ fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>, mut groups: Option
     });
 }
 
+/// Begins a new line where the terminal shows the Ctrl-C that was typed: what is told next would stand behind it.
+fn leave_echoed_line(signal: SignalKind) {
+    if signal == SignalKind::interrupt() && echo::is_shown() {
+        print::note(std::io::stderr().write_all(b"\n"));
+    }
+}
+
 /// Has a panic take away what is drawn, and speak on a line of its own.
 fn restore_in_panic() {
     let before = std::panic::take_hook();
@@ -163,7 +175,7 @@ fn restore_in_panic() {
 fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
     restore_in_panic();
     stop::before_exit(live::restore);
-    stop::at_signal(echo::show_for_good);
+    stop::at_signal(|_| echo::show_for_good());
     pause::around(live::suspend, live::resume);
     let screen = Screen {
         out: Arc::new(Mutex::new(std::io::stderr())),

@@ -84,7 +84,7 @@ impl Halt {
             Halt::Kill(path, text) if text.is_empty() => format!("KILL file {}", path.display()),
             Halt::Kill(path, text) => format!("KILL file {}: {text}", path.display()),
             Halt::Now => "`evolve stop --now`".to_owned(),
-            Halt::Signal(2) => "SIGINT".to_owned(),
+            Halt::Signal(2) => "Ctrl-C (SIGINT)".to_owned(),
             Halt::Signal(15) => "SIGTERM".to_owned(),
             Halt::Signal(1) => "the terminal was closed (SIGHUP)".to_owned(),
             Halt::Signal(number) => format!("signal {number}"),
@@ -139,11 +139,11 @@ pub fn before_exit(action: fn()) {
 }
 
 /// What is done at the first signal that asks the program to end.
-static AT_SIGNAL: OnceLock<fn()> = OnceLock::new();
+static AT_SIGNAL: OnceLock<fn(SignalKind)> = OnceLock::new();
 
-/// Has something done at once when a signal asks this program to end, which may take it a while. It must not wait for anybody. The
-/// first one counts.
-pub fn at_signal(action: fn()) {
+/// Has something done at once when a signal asks this program to end, which may take it a while. It is told which one, and must not wait
+/// for anybody. The first one counts.
+pub fn at_signal(action: fn(SignalKind)) {
     let _ = AT_SIGNAL.set(action);
 }
 
@@ -329,7 +329,7 @@ impl Stop {
                     }
                     already = true;
                     if let Some(action) = AT_SIGNAL.get() {
-                        action();
+                        action(kind);
                     }
                     stop.set(halt.clone());
                 }

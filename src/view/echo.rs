@@ -55,6 +55,12 @@ pub fn show_for_good() {
     show();
 }
 
+/// Says whether the terminal that this program has in front shows the keys that end programs, as `^C`.
+pub fn is_shown() -> bool {
+    let shows = LocalModes::ECHO | LocalModes::ECHOCTL;
+    is_ours() && tcgetattr(io::stderr()).is_ok_and(|found| found.local_modes.contains(shows))
+}
+
 /// Says whether this program is the one that the terminal belongs to now, and not one in its background.
 fn is_ours() -> bool {
     tcgetpgrp(io::stderr()).is_ok_and(|group| group == getpgrp())
