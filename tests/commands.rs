@@ -442,6 +442,23 @@ fn a_whole_run_is_told_in_events_and_nothing_else_reaches_stdout() {
 }
 
 #[test]
+fn a_dry_run_that_tells_of_each_check_tells_of_it_once() {
+    let repo = small();
+    for (flags, told) in [
+        (&["--dry-run"][..], "FAIL  a  "),
+        (&["--dry-run", "-v"], "FAIL  a  "),
+    ] {
+        let out = repo.evolve(flags).expect(0).stdout;
+        let lines = out.lines().filter(|line| line.contains("FAIL"));
+        let lines: Vec<&str> = lines.collect();
+        assert_eq!(lines.len(), 1, "{out}");
+        assert!(lines[0].starts_with(told), "{out}");
+        assert!(out.contains("\nscore 37.5: 1 of 2 goals"), "{out}");
+        assert!(out.contains("dry run: would work on a\n"), "{out}");
+    }
+}
+
+#[test]
 fn a_dry_run_tells_what_fails_and_what_would_be_done_and_an_early_ending_is_an_event_too() {
     let repo = small();
     let told = events(&repo.evolve(&["--dry-run", "--json"]).expect(0).stdout);

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, output};
 
 /// A goal of a number that three cycles raise, one of which breaks another goal, and a second goal.
 fn raised() -> TestRepo {
@@ -241,6 +241,51 @@ fn a_cycle_whose_papers_and_snapshots_are_gone_is_shown_all_the_same() {
     changed: 1 file, 1 line added, 1 removed
     number  2  +  -
     "#);
+}
+
+#[test]
+fn in_a_clone_the_work_of_an_undone_cycle_is_shown_from_its_history_and_no_ref_is_named_as_if_it_were_there()
+ {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.write("b", "one\n");
+    repo.commit_all("b");
+    repo.agent_does(&["git mv b a && git commit --quiet -m 'b to a'"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    let here = repo.answer(&["show", "1", "--diff"]);
+    assert!(here.contains("rename from b"), "{here}");
+    assert!(!here.contains("not in this repository"), "{here}");
+    let clone = repo.outside().join("clone");
+    repo.git(&["clone", "--quiet", ".", clone.to_str().unwrap()]);
+    let shown = |session: &str| {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.args(["show", "1", "--diff"]).current_dir(&clone);
+        let shown = String::from_utf8(output(&mut command).stdout).unwrap();
+        let told = format!("refs/evolve/{session}/1, which is not in this repository): a");
+        assert!(shown.contains(&told), "{shown}");
+        shown
+    };
+    let session = repo.newest()["session"].as_str().unwrap().to_owned();
+    let there = shown(&session);
+    assert!(there.contains("rename from b"), "{there}");
+    // What was undone in a copy of its own never came to the branch.
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "one\n");
+    repo.commit_all("b");
+    repo.agent_does(&["git mv b a"]);
+    repo.run(&["--max-cycles=1", "--isolate"]).expect(0);
+    let work = format!(
+        "refs/evolve/{}/1",
+        repo.newest()["session"].as_str().unwrap()
+    );
+    assert!(
+        repo.answer(&["show", "1", "--diff"])
+            .contains("rename from b")
+    );
+    repo.git(&["update-ref", "-d", &work]);
+    let gone = repo.answer(&["show", "1", "--diff"]);
+    let words = "no patch: this repository does not have the work that was undone\n";
+    assert!(gone.ends_with(words), "{gone}");
 }
 
 #[test]

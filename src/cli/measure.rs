@@ -90,8 +90,7 @@ fn measure_for(
         of_each_check(as_json, &watched),
         EACH_TOLD,
     ));
-    // Where what goes on is drawn, or each check is wanted, each goal was told as its check ended.
-    let is_told = (watched.is_live || global.verbose > 0) && !as_json;
+    let is_told = is_each_told(global, &watched) && !as_json;
     watched.end();
     let (snapshot, halt) = before.told(global, &repo, &chosen, measured)?;
     let rows = || match is_told {
@@ -154,6 +153,11 @@ fn interrupted(halt: &Halt, snapshot: &Snapshot, all: usize) -> Error {
         message: format!("interrupted: {done} of {all} measured ({})", error.message),
         ..error
     }
+}
+
+/// Says whether each goal is told as its check ends: where what goes on is drawn, or each check is wanted.
+fn is_each_told(global: &Global, watched: &Watched) -> bool {
+    watched.is_live || global.verbose > 0
 }
 
 /// Returns where to tell of each check, for people.
@@ -299,8 +303,9 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         &all,
         run,
         of_each_check(run.json, &watched),
-        "dry-run",
+        EACH_TOLD,
     ));
+    let is_told = is_each_told(global, &watched);
     watched.end();
     let mut snapshot = whole(before.told(global, &repo, &all, measured)?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
@@ -356,7 +361,10 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     }
     let width = width::of_terminal();
     let say = |page: &str| global.say(&width::page(page, width));
-    global.say(&tables::measure_table(&snapshot, all.len(), width));
+    global.say(&match is_told {
+        true => tables::result(&snapshot, all.len(), width),
+        false => tables::measure_table(&snapshot, all.len(), width),
+    });
     say(&format!("\n{}", planned(&choice, &goals, &idle)));
     if let Some(agent) = agent {
         let words = agent.unwrap_or_else(|why| format!("{why}; `evolve doctor` looks closer"));

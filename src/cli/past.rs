@@ -199,8 +199,9 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     };
     let (brief, log) = (shown(&papers.brief), shown(&papers.log));
     let taken_back = changed::taken_back(&repo, &history.records).words(record);
+    let is_there = |name: &str| repo.resolve(name).is_ok_and(|found| found.is_some());
     let page = Page {
-        record,
+        record: &record.with_absent_refs_told(is_there),
         taken_back: taken_back.as_deref(),
         before: before.as_ref(),
         after: after.as_ref(),
@@ -208,7 +209,12 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         brief: brief.as_ref().map(|(text, file)| (&**text, &**file)),
         log: log.as_ref().map(|(text, file)| (&**text, &**file)),
     };
-    global.say(&page.text(width::of_terminal()));
+    let width = width::of_terminal();
+    global.say(&page.text(width));
+    if options.diff && patch.is_none() && record.is_undone() {
+        let words = "\nno patch: this repository does not have the work that was undone\n";
+        global.say(&width::page(words, width));
+    }
     Ok(0)
 }
 

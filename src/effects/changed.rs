@@ -22,13 +22,12 @@ impl Changed {
         let Some(from) = start_of(repo, ledger, record)? else {
             return Ok(None);
         };
-        let to = match (&record.session, record.is_undone()) {
-            (Some(session), true) => {
-                let work = format!("refs/evolve/{session}/{}", record.cycle);
-                repo.resolve(&work).ok().flatten()
-            }
-            (None, true) => None,
-            (_, false) => Some(record.commit_sha.clone()),
+        let to = match record.is_undone() {
+            true => record
+                .work_ref()
+                .and_then(|work| repo.resolve(&work).ok().flatten())
+                .or_else(|| undone_in_history(repo, record)),
+            false => Some(record.commit_sha.clone()),
         };
         let is_there = |id: &String| repo.is_commit(id);
         Ok(to
@@ -48,6 +47,19 @@ impl Changed {
             None => "git no longer has the commit that it started from",
         })
     }
+}
+
+/// Returns the work that the commit of an undo took back: that came to the branch, and is there where its ref is not, as in a clone.
+fn undone_in_history(repo: &Repo, record: &Record) -> Option<String> {
+    let undo = record.own_commit()?;
+    let is_of_cycle = repo.message(undo).is_ok_and(|message| {
+        message.starts_with("revert: evolve cycle ")
+            && message
+                .lines()
+                .any(|line| line == format!("Evolve-Cycle: {}", record.cycle))
+    });
+    let parents = is_of_cycle.then(|| repo.parents_of(undo).ok()).flatten()?;
+    parents.into_iter().next()
 }
 
 /// Returns which cycles were taken back. Where several of one number left a change, the undo's commit tells which it was.

@@ -12,6 +12,11 @@ pub const REFUSED: &str = "refused";
 /// The line of an undo's commit that the commits follow which it takes back.
 const TAKES_BACK: &str = "Takes back";
 
+/// Where `evolve` keeps refs of its own, which clones do not have.
+const REFS: &str = "refs/evolve/";
+/// What is said behind one that is not there.
+const ABSENT: &str = ", which is not in this repository";
+
 /// A cycle, which branches with a history each may have given a number that another one has, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Which {
@@ -65,6 +70,35 @@ impl Record {
             (true, _) if self.is_refused() => Some(REFUSED),
             (true, true) => Some("not done"),
             (true, false) => Some("undone"),
+        }
+    }
+
+    /// Returns the ref under which the work of an undone cycle is kept, in the repository where it was done.
+    pub fn work_ref(&self) -> Option<String> {
+        let session = self.session.as_ref()?;
+        Some(format!("refs/evolve/{session}/{}", self.cycle))
+    }
+
+    /// Returns the record for somebody who looks at a repository: behind each ref of `evolve`'s that it names and that is not
+    /// there, it says so.
+    #[must_use]
+    pub fn with_absent_refs_told(&self, is_there: impl Fn(&str) -> bool) -> Record {
+        let told = |words: &String| {
+            let mut pieces = words.split(REFS);
+            let mut told = pieces.next().unwrap_or_default().to_owned();
+            for piece in pieces {
+                let is_end = |letter: char| letter.is_whitespace() || ",;:)`".contains(letter);
+                let (name, rest) = piece.split_at(piece.find(is_end).unwrap_or(piece.len()));
+                let name = format!("{REFS}{name}");
+                let absent = if is_there(&name) { "" } else { ABSENT };
+                told.push_str(&format!("{name}{absent}{rest}"));
+            }
+            told
+        };
+        Record {
+            reason: self.reason.as_ref().map(told),
+            notes: self.notes.iter().map(told).collect(),
+            ..self.clone()
         }
     }
 
