@@ -61,6 +61,9 @@ pub enum Event {
     Note {
         /// What it is.
         message: String,
+        /// It follows from what the cycle comes to, so it is told behind that.
+        #[serde(skip)]
+        follows: bool,
     },
     /// A cycle begins.
     CycleStarted {
@@ -76,7 +79,7 @@ pub enum Event {
         /// How many characters the longest id of their goals has, for whoever tells of each in a column.
         #[serde(skip)]
         longest_id: usize,
-        /// What for: `baseline`, `before`, `after`, `confirm`, `recheck`, `blame` or `measure`.
+        /// What for: `baseline`, `before`, `after`, `rebuilt`, `confirm`, `recheck`, `blame`, `alone` or `measure`.
         purpose: &'static str,
     },
     /// A check was started.
@@ -292,6 +295,14 @@ pub enum Event {
 }
 
 impl Event {
+    /// Returns a note.
+    pub fn note(message: impl Into<String>) -> Event {
+        Event::Note {
+            message: message.into(),
+            follows: false,
+        }
+    }
+
     /// Returns what tells that goals were measured, and what for.
     pub fn measured(snapshot: &Snapshot, purpose: &'static str) -> Event {
         let ids = |result| snapshot.with(result).map(|goal| goal.id.clone()).collect();
@@ -388,8 +399,14 @@ impl Events {
 
     /// Sends a note.
     pub fn note(&self, message: impl Into<String>) {
+        self.send(Event::note(message));
+    }
+
+    /// Sends a note of what follows from what the cycle comes to.
+    pub fn note_behind(&self, message: impl Into<String>) {
         self.send(Event::Note {
             message: message.into(),
+            follows: true,
         });
     }
 }

@@ -1368,22 +1368,22 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     queue      0 open, 0 set aside, 1 done
     "#);
     assert_snapshot!(repo.answer(&["history"]), @r#"
-    cycle  result     goal                score        passing  commit      recorded              why
-    1      regressed  a                   37.5 → 62.5  1 of 2   [id]  [time]  passed before and no longer: readme (exit 1)
-    2      failed     a                   37.5         1 of 2               [time]  no change; the agent ended with exit 3
-    3      improved   a                   37.5 → 100   2 of 2   [id]  [time]
-    4      harvested  next-work:say more  100          2 of 2   [id]  [time]
-    5      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
-    6      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
-    7      idle       –                   100          2 of 2               [time]  no goal fails and the queue is empty
+    cycle  result     goal                score               passing         agent   commit      recorded              why
+    1      regressed  a                   37.5 → 62.5 → 37.5  1 of 2, undone [s]  [id]  [time]  passed before and no longer: readme (exit 1)
+    2      failed     a                   37.5                1 of 2 [s]  [time]  no change; the agent ended with exit 3
+    3      improved   a                   37.5 → 100          2 of 2 [s]  [id]  [time]
+    4      harvested  next-work:say more  100                 2 of 2 [s]  [id]  [time]
+    5      idle       –                   100                 2 of 2                              [time]  no goal fails and the queue is empty
+    6      idle       –                   100                 2 of 2                              [time]  no goal fails and the queue is empty
+    7      idle       –                   100                 2 of 2                              [time]  no goal fails and the queue is empty
 
     score  37.5 ▁▁▁█████ 100
     "#);
     assert_snapshot!(repo.answer(&["show", "1"]), @r#"
     cycle 1 · a · regressed
     why            passed before and no longer: readme (exit 1)
-    score          37.5 → 62.5
-    passing        1 of 2 goals
+    score          measured 37.5 → 62.5, undone: back at 37.5
+    passing        1 of 2 goals (measured, not kept)
     newly passing  a
     newly failing  readme
     agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
@@ -1661,6 +1661,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
       agent done after [s]: 0 commits, 0 files
       failed · score 0 (0 of 2 goals)
       declined: needs a password
+      a is declined and passed over from now on; `evolve retry a` lets it be worked on again
     cycle 2 · b: heaviest failing goal, weight 3; passed over: a (declined)
       measured: score 0, 0 of 2 goals pass; failing a, b
       agent at work, log .git/evolve/logs/[session]/2-agent.log
@@ -1677,6 +1678,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
       agent done after [s]: 1 file, committed by evolve
       unchanged · score 0 (0 of 2 goals)
       kept: it still fails: exit 1
+      b is struck after 3 cycles without progress and passed over from now on; `evolve retry b` lets it be worked on again
     stopped after 4 cycles: a human is needed: a (declined: needs a password); b (struck: it still fails: exit 1)
     hint: `evolve retry ID` lets a goal be worked on again
     score 0 → 0, goals passing 0 → 0 of 2, 4 cycles: 2 unchanged, 2 failed

@@ -79,9 +79,9 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
     cycle 2 · open-ends: the only failing goal, weight 4
       agent at work, log .git/evolve/logs/[session]/2-agent.log
       agent done after [s]: 1 commit, 1 file
-      the undone work stays under refs/evolve/[session]/2
-      regressed · score 78.95 → 52.63 (2 of 3 goals)
+      regressed · measured 78.95 → 52.63, back at 78.95 (2 of 3 goals)
       undone: passed before and no longer: tests-pass (exit 1)
+      the undone work stays under refs/evolve/[session]/2
     cycle 3 · open-ends: the only failing goal, weight 4
       measured: score 78.95, 2 of 3 goals pass; failing open-ends
       agent at work, log .git/evolve/logs/[session]/3-agent.log

@@ -54,21 +54,21 @@ fn remove_snapshots_of_third(repo: &TestRepo) {
 fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
     let repo = raised();
     assert_snapshot!(repo.answer(&["history"]), @r#"
-    cycle  result     goal   score     passing  commit      recorded              why
-    1      unchanged  count  10        1 of 3   [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
-    2      regressed  count  10 → 0    0 of 3   [id]  [time]  passed before and no longer: third (exit 1)
-    3      improved   count  10 → 60   2 of 3   [id]  [time]
-    4      improved   other  60 → 100  3 of 3   [id]  [time]
+    cycle  result     goal   score        passing         agent   commit      recorded              why
+    1      unchanged  count  10           1 of 3 [s]  [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
+    2      regressed  count  10 → 0 → 10  0 of 3, undone [s]  [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  10 → 60      2 of 3 [s]  [id]  [time]
+    4      improved   other  60 → 100     3 of 3 [s]  [id]  [time]
 
     score  10 ▁▁▁▅█ 100
     "#);
     assert_snapshot!(repo.answer(&["history", "--goal", "count"]), @r#"
-    cycle  result     goal   measured     value  commit      recorded              why
+    cycle  result     goal   measured     value  agent   commit      recorded              why
     0      baseline          FAIL         1
-    1      unchanged  count  FAIL         1 → 5  [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
-    2      regressed  count  FAIL         5 → 8  [id]  [time]  passed before and no longer: third (exit 1)
-    3      improved   count  FAIL → pass  5 → 9  [id]  [time]
-    4      improved   other  pass         9      [id]  [time]
+    1      unchanged  count  FAIL         1 → 5 [s]  [id]  [time]  kept: it still fails: the value is 5, wanted at least 9
+    2      regressed  count  FAIL         5 → 8 [s]  [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  FAIL → pass  5 → 9 [s]  [id]  [time]
+    4      improved   other  pass         9 [s]  [id]  [time]
 
     score  10 ▁▁▁▅█ 100
     value  1 ▁▅▅██ 9 (threshold 9)
@@ -79,19 +79,19 @@ fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
 fn of_a_goal_that_no_cycle_worked_on_is_shown_what_it_came_to_in_each() {
     let repo = raised();
     assert_snapshot!(repo.answer(&["history", "--goal", "third"]), @r#"
-    cycle  result     goal   measured     commit      recorded              why
+    cycle  result     goal   measured     agent   commit      recorded              why
     0      baseline          pass
-    1      unchanged  count  pass         [id]  [time]
-    2      regressed  count  pass → FAIL  [id]  [time]  passed before and no longer: third (exit 1)
-    3      improved   count  pass         [id]  [time]
-    4      improved   other  pass         [id]  [time]
+    1      unchanged  count  pass [s]  [id]  [time]
+    2      regressed  count  pass → FAIL [s]  [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  pass [s]  [id]  [time]
+    4      improved   other  pass [s]  [id]  [time]
 
     score  10 ▁▁▁▅█ 100
     "#);
     assert_snapshot!(repo.answer(&["history", "--goal", "count", "--since", "3"]), @r#"
-    cycle  result    goal   measured     value  commit      recorded              why
-    3      improved  count  FAIL → pass  5 → 9  [id]  [time]
-    4      improved  other  pass         9      [id]  [time]
+    cycle  result    goal   measured     value  agent   commit      recorded              why
+    3      improved  count  FAIL → pass  5 → 9 [s]  [id]  [time]
+    4      improved  other  pass         9 [s]  [id]  [time]
 
     score  10 ▁▅█ 100
     value  5 ▁██ 9 (threshold 9)
@@ -155,8 +155,8 @@ fn a_cycle_is_shown_with_what_it_changed_what_was_asked_for_and_what_was_said() 
     assert_snapshot!(page, @r#"
     cycle 1 · a · regressed
     why            passed before and no longer: b (exit 1)
-    score          37.5 → 62.5
-    passing        1 of 2 goals
+    score          measured 37.5 → 62.5, undone: back at 37.5
+    passing        1 of 2 goals (measured, not kept)
     newly passing  a
     newly failing  b
     agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown

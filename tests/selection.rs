@@ -30,7 +30,9 @@ fn struck() -> TestRepo {
 /// A repository whose goal `a` an agent gave up.
 fn declined() -> TestRepo {
     let repo = TestRepo::with_files_wanted(&[("a", 9)]);
-    repo.cycle("echo 'no way' >\"$EVOLVE_GIVE_UP\"").expect(0);
+    let run = repo.cycle("echo 'no way' >\"$EVOLVE_GIVE_UP\"").expect(0);
+    let told = "  a is declined and passed over from now on; `evolve retry a` lets it be worked on again\n";
+    assert!(run.stdout.contains(told), "{}", run.stdout);
     repo.evolve(&["--agent=true"]).expect(11);
     assert_eq!(repo.records().len(), 1);
     repo
@@ -323,6 +325,11 @@ fn a_goal_is_struck_after_three_cycles_without_progress_and_passed_over() {
         "{}",
         run.stdout
     );
+    let struck = "a is struck after 3 cycles without progress and passed over from now on; `evolve retry a` lets it be worked on again";
+    assert_eq!(run.stdout.matches(struck).count(), 1, "{}", run.stdout);
+    let third = run.stdout.split("\ncycle 3 ").nth(1).unwrap();
+    let third = third.split("\ncycle 4 ").next().unwrap();
+    assert!(third.ends_with(&format!("\n  {struck}")), "{third}");
     let reason = "a human is needed: a (struck: passed before and no longer: c (exit 1))";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
     assert!(!run.stdout.contains("in the queue"), "{}", run.stdout);

@@ -277,7 +277,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         audience.refuse_kept(global, &repo, run.json)?;
         audience.report(None, Some(&Why::said(0, &note)))?;
         match run.json {
-            true => print_event(&Event::Note { message: note }),
+            true => print_event(&Event::note(note)),
             false => {
                 let line = format!("dry run: nothing would be done: {note}\n");
                 global.say(&width::page(&line, width::of_terminal()));
@@ -356,7 +356,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         measured_events(&snapshot).iter().for_each(print_event);
         print_event(&choice_event(&choice, &goals, agent, &idle));
         let notes = sweep.into_iter().chain(unsettled).chain(dirty);
-        notes.for_each(|message| print_event(&Event::Note { message }));
+        notes.for_each(|message| print_event(&Event::note(message)));
         return Ok(0);
     }
     let width = width::of_terminal();
@@ -448,14 +448,12 @@ fn choice_event(
     let selection = match choice {
         Choice::Work(selection) => selection,
         Choice::Nothing => {
-            let message = format!("nothing to do: {idle}");
-            return Event::Note { message };
+            return Event::note(format!("nothing to do: {idle}"));
         }
         Choice::HumanNeeded(stuck) => {
             let each = |one: &Stuck| format!("{} ({}): {}", one.goal_id, one.standing, one.reason);
             let each: Vec<_> = stuck.iter().map(each).collect();
-            let message = format!("a human is needed: {}", each.join("; "));
-            return Event::Note { message };
+            return Event::note(format!("a human is needed: {}", each.join("; ")));
         }
     };
     let goal = match &selection.task {

@@ -144,7 +144,7 @@ pub(super) struct RunOptions {
     /// Lend such a copy an ignored file or folder of the checkout; may be repeated
     #[arg(long, value_name = "PATH", value_parser = lendable)]
     pub(super) link: Vec<String>,
-    /// Rest this long between idle cycles [default: 0]
+    /// Rest this long between idle cycles, or until work, a retry or a commit arrives [default: 0]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     pub(super) idle_wait: Option<Duration>,
     /// Hold the agent back: it writes only to the repository, a temporary folder and what `sandbox: write:` names; auto is bwrap

@@ -45,7 +45,7 @@ const FROZEN_MOUNTS: usize = 200;
 /// One attempt of an agent at a task, and everything that became known of it.
 #[derive(Debug)]
 pub struct Attempt<'a> {
-    goals: &'a Goals,
+    pub goals: &'a Goals,
     before: &'a Snapshot,
     /// What is worked on.
     pub task: &'a Task,

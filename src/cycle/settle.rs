@@ -10,12 +10,13 @@ use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
 use crate::model::gate::{Change, Fate, Verdict};
-use crate::model::goals::Where;
+use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, is_offered, put_back};
 use crate::model::select::{self, Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
+use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::model::work::BY_AGENT;
@@ -42,7 +43,7 @@ pub fn settle(
         // An agent that only broke its copy left nothing to keep.
         if settled.was_undone && session.home().resolve(&work)?.is_some() {
             let is_offered = is_offered(verdict.result, verdict.reason.as_deref());
-            session.events.note(match is_offered {
+            session.events.note_behind(match is_offered {
                 // No record may tell of it before the next session: what kept it from the branch may keep that, too.
                 true => format!(
                     "the good change stays under {work}: `git merge {work}` takes it in once nothing is in its way"
@@ -95,7 +96,8 @@ pub fn settle(
             warn_of_changes(session)?;
         }
         if plan.is_some() {
-            session.events.note(kept_under(session, &start.work_ref()));
+            let words = kept_under(session, &start.work_ref());
+            session.events.note_behind(words);
         }
     }
     Ok((verdict, settled))
@@ -228,7 +230,7 @@ pub fn record(
     record.notes.extend(said.concat());
     record.note_lost_start(Workspace { repo: home }.keep_start(start)?);
     take_in(session, progress, start, attempt, &record)?;
-    write_down(session, progress, start, &record)?;
+    write_down(session, progress, start, &record, Some(attempt.goals))?;
     Ok(record)
 }
 
@@ -292,12 +294,14 @@ fn take_in(
     ledger.write_queue()
 }
 
-/// Appends the record, rewrites the session's summary and commits the ledger.
+/// Appends the record, rewrites the session's summary and commits the ledger. Where the cycle worked on one of `goals`, and that will be
+/// passed over from now on, it is told.
 fn write_down(
     session: &Session,
     progress: &mut Progress,
     start: &Start,
     record: &Record,
+    goals: Option<&Goals>,
 ) -> Result<()> {
     let mut record = record.clone();
     record.notes.splice(..0, progress.found.drain(..));
@@ -329,6 +333,14 @@ fn write_down(
     }
     progress.mended.clear();
     session.clear_journal()?;
+    let goal = goals.zip(record.goal_id.as_deref());
+    if let Some(goal) = goal.and_then(|(goals, id)| goals.find(id)) {
+        let ledger = &progress.ledger;
+        let standing = strikes::standing(goal, &ledger.history.records, &ledger.retries);
+        if let Some(words) = standing.words(&goal.id) {
+            session.events.note_behind(words);
+        }
+    }
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),
     });
@@ -397,7 +409,7 @@ pub fn idle(
         agent: None,
         notes: Vec::new(),
     };
-    write_down(session, progress, start, &record)?;
+    write_down(session, progress, start, &record, None)?;
     match streak + 1 >= DORMANT_AFTER {
         true => Ok(Step::End(Ending::fine("dormant", reason + missing))),
         false => Ok(Step::Idle),

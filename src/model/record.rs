@@ -11,7 +11,7 @@ pub mod unseen;
 use serde::{Deserialize, Serialize};
 
 use crate::model::mask;
-use crate::model::text;
+use crate::model::text::{self, number};
 
 pub use history::{History, read_record};
 pub use passing::BY_OTHERS;
@@ -316,6 +316,36 @@ impl Record {
             true => self.score_before,
             false => self.score_after.or(self.score_before),
         }
+    }
+
+    /// Returns the scores before a cycle and after it. Of an undone one it says that the second was measured only, and what the
+    /// repository is back at.
+    pub fn scores(&self) -> String {
+        let (Some(way), Some(left)) = (self.measured_way(), self.score_left()) else {
+            return self
+                .score_left()
+                .or(self.score_after)
+                .map_or("–".to_owned(), number);
+        };
+        match self.fate().filter(|_| self.is_undone()) {
+            Some(fate) => format!("measured {way}, {fate}: back at {}", number(left)),
+            None => way,
+        }
+    }
+
+    /// Says behind a number of passing goals, where that is no longer so, that it was measured only.
+    pub fn as_measured(&self) -> &'static str {
+        match self.is_undone() && self.measured_way().is_some() {
+            true => " (measured, not kept)",
+            false => "",
+        }
+    }
+
+    /// Returns the scores before and after, where they differ.
+    pub fn measured_way(&self) -> Option<String> {
+        let (before, after) = self.score_before.zip(self.score_after)?;
+        let differ = before.to_bits() != after.to_bits();
+        differ.then(|| format!("{} → {}", number(before), number(after)))
     }
 
     /// Says whether the cycle was undone.

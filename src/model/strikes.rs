@@ -86,6 +86,20 @@ pub enum Standing {
     Declined(String),
 }
 
+impl Standing {
+    /// Says that the goal called `id` is passed over from now on, and how it is worked on again; nothing of one that is open.
+    pub fn words(&self, id: &str) -> Option<String> {
+        let why = match self {
+            Standing::Open => return None,
+            Standing::Struck(_) => format!("struck after {LIMIT} cycles without progress"),
+            Standing::Declined(_) => "declined".to_owned(),
+        };
+        Some(format!(
+            "{id} is {why} and passed over from now on; `evolve retry {id}` lets it be worked on again"
+        ))
+    }
+}
+
 /// Returns how a goal stands.
 pub fn standing(goal: &Goal, records: &[Record], retries: &[Retry]) -> Standing {
     let attempts = attempts_that_count(goal, records, retries);

@@ -204,8 +204,11 @@ fn used(record: &Record) -> [String; 2] {
     }
 }
 
-/// Returns the scores before and after a cycle, as far as they are known.
+/// Returns the scores before and after a cycle, as far as they are known; of an undone one with what it is back at.
 fn score(record: &Record) -> String {
+    if record.is_undone() {
+        return record.scores();
+    }
     match (record.score_before, record.score_after) {
         (Some(before), Some(after)) => {
             format!("{} → {}", text::number(before), text::number(after))
@@ -288,9 +291,9 @@ mod tests {
             "- queue: 2 open, 1 set aside, 0 done, 1 taken back",
             "4 cycles: 4 regressed",
             "- agent: 3 calls, at least 12,000 tokens (1 of 3 calls did not say), cost unknown",
-            "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | – | – | b fails |",
+            "| 2 | next-work:fix \\| all of it | regressed | measured 50 → 33.3, undone: back at 50 | – | – | b fails |",
             &format!(
-                "| 4 | tests-pass | regressed | 50 → 33.3 | – | – | {}… |",
+                "| 4 | tests-pass | regressed | measured 50 → 33.3, undone: back at 50 | – | – | {}… |",
                 "x".repeat(99)
             ),
             &format!("- cycle 4: {}", "x".repeat(200)),

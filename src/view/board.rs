@@ -394,12 +394,24 @@ impl Doing {
     }
 }
 
+/// Says what is measured, where its purpose in one word does not.
+fn in_words(purpose: &str) -> &str {
+    match purpose {
+        "blame" => "again without the change",
+        "confirm" => "again what fails newly",
+        "recheck" => "the goal again, alone",
+        "rebuilt" => "again what ran an older build",
+        "alone" => "which check changed files",
+        purpose => purpose,
+    }
+}
+
 impl Checks {
     /// Returns how many checks are done, then the running ones, those first that run the longest.
     fn lines(&self, now: Instant, most: usize, columns: usize) -> Vec<Vec<Cell>> {
         let what = match self.purpose {
             ITSELF => "  measuring".to_owned(),
-            purpose => format!("  measuring ({purpose})"),
+            purpose => format!("  measuring ({})", in_words(purpose)),
         };
         let mut counted = vec![Cell::plain(format!(
             "{} of {}",

@@ -5,7 +5,6 @@ use crate::model::record::{BY_OTHERS, Record};
 use crate::model::snapshot::{Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
-use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
 use crate::view::tables::{self, remarks, value};
 use crate::view::width::{self, columns_folded, columns_within, cut_to, fitted, width_of};
@@ -354,11 +353,15 @@ fn facts(record: &Record, before: Option<&Snapshot>) -> Vec<(&'static str, Strin
     let (own, others) = record.passing_since(before);
     let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(", "));
     let total = count(record.goals_total, "goal");
-    let passing = format!("{} of {total}", record.goals_passing);
+    let passing = format!(
+        "{} of {total}{}",
+        record.goals_passing,
+        record.as_measured()
+    );
     let added = (record.goals_added > 0).then(|| record.goals_added.to_string());
     let mut facts = vec![
         ("why", record.reason.clone()),
-        ("score", Some(scores(record))),
+        ("score", Some(record.scores())),
         ("passing", Some(passing)),
         ("newly passing", list(&own)),
         (
@@ -505,6 +508,14 @@ mod tests {
         let text = plain(&page(&in_a_copy, None, None).text(None));
         let words = ", where the branch still was: the change was in a copy only\n";
         assert!(text.contains(words), "{text}");
+        assert!(
+            text.contains("\nscore          measured 61.5 → 92.3, undone: back at 61.5\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\npassing        12 of 13 goals (measured, not kept)\n"),
+            "{text}"
+        );
         assert!(!text.contains("goals,"), "{text}");
     }
 

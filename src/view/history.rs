@@ -3,7 +3,8 @@
 mod course;
 
 use crate::model::record::{Record, TakenBack};
-use crate::model::text::{clean_line, cut, cut_at_word, number};
+use crate::model::text::{clean_line, cut, cut_at_word, duration, number};
+use crate::model::usage::dollars;
 use crate::view::style::{self, Cell, FAINT, STRONG, columns, paint};
 use crate::view::width::{self, columns_folded, shown, width_of};
 
@@ -11,9 +12,12 @@ pub use course::{Course, Stage, course_page};
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
-/// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without. The scores
-/// are what is looked for.
-const SPARE: [usize; 3] = [5, 6, 4];
+/// Where in the history's table commit, time, what the agent took and the number of passing goals stand: what a narrow terminal can
+/// do without. The scores are what is looked for.
+const SPARE: [usize; 4] = [6, 7, AGENT, 4];
+const AGENT: usize = 5;
+/// How wide most durations are: they stand at the right of so many characters.
+const TIME: usize = 6;
 /// Where the goal or the title of work stands, and how much of it is shown where there is little room, in characters.
 const GOAL: usize = 2;
 const GOAL_WIDTH: usize = 30;
@@ -124,12 +128,13 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
         return "no cycles yet\n".to_owned();
     }
     let names = [
-        "cycle", "result", "goal", "score", "passing", "commit", "recorded", "why",
+        "cycle", "result", "goal", "score", "passing", "agent", "commit", "recorded", "why",
     ];
     let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
     let mut rows: Vec<Vec<Cell>> = std::iter::once(heading)
         .chain(records.iter().map(|record| record_row(record, taken_back)))
         .collect();
+    leave_empty(&mut rows, AGENT);
     let Some(width) = width.filter(|width| *width < width_of(&rows)) else {
         return columns(&rows);
     };
@@ -143,6 +148,26 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
         rows = rows.iter().map(|row| below(row)).collect();
     }
     columns_folded(&rows, Some(width), &SPARE)
+}
+
+/// Takes the heading off a column in which nothing stands.
+fn leave_empty(rows: &mut [Vec<Cell>], column: usize) {
+    let cell = |row: &Vec<Cell>| row.get(column).is_some_and(|cell| !cell.1.is_empty());
+    if !rows[1..].iter().any(cell) {
+        rows[0][column].1.clear();
+    }
+}
+
+/// Returns how long the agent of a cycle took, and what it cost if that is known.
+fn agent_took(record: &Record) -> String {
+    let Some(agent) = record.called_agent() else {
+        return String::new();
+    };
+    let took = format!("{:>TIME$}", duration(agent.duration_s));
+    match agent.cost_usd {
+        Some(cost) => format!("{took}, {}", dollars(cost)),
+        None => took,
+    }
 }
 
 /// Returns a row of which the goal stands with the reason, below what became of the cycle.
@@ -160,6 +185,11 @@ fn below(row: &[Cell]) -> Vec<Cell> {
 
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
     let passing = format!("{} of {}", record.goals_passing, record.goals_total);
+    let fate = record.fate().filter(|_| record.is_undone());
+    let passing = match fate.filter(|_| record.measured_way().is_some()) {
+        Some(fate) => format!("{passing}, {fate}"),
+        None => passing,
+    };
     let measured = [Cell::plain(scores(record)), Cell::plain(passing)];
     row(record, taken_back, measured, record.why().as_deref())
 }
@@ -186,20 +216,19 @@ fn row(
         Cell::plain(record.goal_id.as_deref().map_or("–".to_owned(), clean_line)),
         first,
         second,
+        Cell(FAINT, agent_took(record)),
         Cell(FAINT, record.own_commit().map_or(String::new(), short)),
         Cell(FAINT, clean_line(&record.timestamp)),
         Cell::plain(why.join("; ")),
     ]
 }
 
-/// Returns the score before a cycle and after it.
-pub(super) fn scores(record: &Record) -> String {
-    match (record.score_before, record.score_after) {
-        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
-            format!("{} → {}", number(before), number(after))
-        }
-        (Some(only), Some(_) | None) | (None, Some(only)) => number(only),
-        (None, None) => "–".to_owned(),
+/// Returns the score before a cycle and after it; behind them that of an undone one, which is back where it was.
+fn scores(record: &Record) -> String {
+    match (record.measured_way(), record.score_left()) {
+        (Some(way), Some(left)) if record.is_undone() => format!("{way} → {}", number(left)),
+        (Some(way), _) => way,
+        (None, _) => record.scores(),
     }
 }
 
@@ -210,7 +239,7 @@ fn short(commit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::CycleResult;
+    use crate::model::record::{AgentReport, CycleResult};
     use crate::view::samples::record;
 
     fn plain(text: &str) -> String {
@@ -228,9 +257,9 @@ mod tests {
             ..record()
         };
         let expected = "\
-cycle  result    goal        score        passing   commit      recorded              why
-3      improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
-4      idle      –           61.5         12 of 13              2026-02-11T21:00:00Z  nothing to do
+cycle  result    goal        score        passing   agent   commit      recorded              why
+3      improved  tests-pass  61.5 → 92.3  12 of 13  3m 07s  aaaaaaaaaa  2026-02-11T21:00:00Z
+4      idle      –           61.5         12 of 13  3m 07s              2026-02-11T21:00:00Z  nothing to do
 ";
         assert_eq!(
             plain(&history_table(
@@ -241,9 +270,9 @@ cycle  result    goal        score        passing   commit      recorded        
             expected
         );
         let narrow = "\
-cycle  result    goal        score        passing   why
-3      improved  tests-pass  61.5 → 92.3  12 of 13
-4      idle      –           61.5         12 of 13  nothing to do
+cycle  result    goal        score        passing   agent   why
+3      improved  tests-pass  61.5 → 92.3  12 of 13  3m 07s
+4      idle      –           61.5         12 of 13  3m 07s  nothing to do
 ";
         let narrow_table = plain(&history_table(
             &[record(), idle.clone()],
@@ -251,6 +280,18 @@ cycle  result    goal        score        passing   why
             Some(80),
         ));
         assert_eq!(narrow_table, narrow);
+        let undone = Record {
+            result: CycleResult::Regressed,
+            reverted_to: Some("b".repeat(40)),
+            agent: record().agent.map(|agent| AgentReport {
+                cost_usd: Some(0.42),
+                ..agent
+            }),
+            ..record()
+        };
+        let table = plain(&history_table(&[undone], &TakenBack::default(), None));
+        let told = "  61.5 → 92.3 → 61.5  12 of 13, undone  3m 07s, $0.42  ";
+        assert!(table.contains(told), "{table}");
         assert_eq!(
             history_table(&[], &TakenBack::default(), None),
             "no cycles yet\n"

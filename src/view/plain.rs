@@ -88,6 +88,8 @@ pub struct Story {
     reasons: Reasons,
     /// The best score of a search, as far as it was told.
     best_score: Option<f64>,
+    /// What is told behind what the cycle comes to.
+    following: Vec<String>,
 }
 
 /// How far a measurement has come.
@@ -181,7 +183,14 @@ impl Story {
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];
             }
-            Event::Note { message } => self.note(clean_line(message)),
+            Event::Note {
+                message,
+                follows: true,
+            } if !matches!(self.chapter, Chapter::Between) => {
+                self.following.push(clean_line(message));
+                Vec::new()
+            }
+            Event::Note { message, .. } => self.note(clean_line(message)),
             Event::CycleStarted { cycle, .. } => {
                 self.chapter = Chapter::Opening(*cycle, None, Vec::new());
                 Vec::new()
@@ -377,7 +386,7 @@ impl Story {
 
     /// Leaves the cycle; what was held back for a heading that never came stands for itself.
     fn leave(&mut self) -> Vec<String> {
-        match std::mem::take(&mut self.chapter) {
+        let mut lines = match std::mem::take(&mut self.chapter) {
             chapter @ Chapter::Opening(_, Some(_), _) => {
                 self.chapter = chapter;
                 let lines = self.open(None);
@@ -386,7 +395,10 @@ impl Story {
             }
             Chapter::Opening(_, None, held) => held,
             Chapter::Between | Chapter::Cycle => Vec::new(),
-        }
+        };
+        let following = self.following.drain(..);
+        lines.extend(following.map(|line| format!("  {line}")));
+        lines
     }
 
     /// Returns a line that only some want to read, and these at once, heading or not.

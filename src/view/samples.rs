@@ -110,9 +110,7 @@ pub fn events() -> Vec<Event> {
         Event::Warning {
             message: "lint: command not found\u{1b}[2J".to_owned(),
         },
-        Event::Note {
-            message: "2 items harvested".to_owned(),
-        },
+        Event::note("2 items harvested"),
         Event::CycleStarted {
             cycle: 3,
             start: "a".repeat(40),

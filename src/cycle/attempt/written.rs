@@ -38,7 +38,7 @@ impl Attempt<'_> {
         let expected: HashMap<_, _> = expected.collect();
         for goal in &goals.goals {
             let measured = session
-                .measure(goals, &[goal], &expected, start.cycle, "blame")
+                .measure(goals, &[goal], &expected, start.cycle, "alone")
                 .await;
             let own = self.put_back_written(session, start, written);
             match measured {

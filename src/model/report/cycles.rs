@@ -148,7 +148,7 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         fate: record.fate().unwrap_or_default(),
         taken_back: String::new(),
         goal: line(record.goal_id.as_deref().unwrap_or("nothing to do"), NAME),
-        score: score(record),
+        score: record.scores(),
         when: moment(&record.timestamp),
         reason: reason(seen),
         facts: facts(seen),
@@ -182,16 +182,6 @@ fn reason(seen: &Seen) -> String {
     }
     words.extend(leaned_on);
     line(&words.join("; "), REASON)
-}
-
-fn score(record: &Record) -> String {
-    match (record.score_before, record.score_after) {
-        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
-            format!("{} → {}", number(before), number(after))
-        }
-        (Some(only), _) | (None, Some(only)) => number(only),
-        (None, None) => "–".to_owned(),
-    }
 }
 
 fn facts(seen: &Seen) -> Vec<Figure> {

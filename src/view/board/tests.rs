@@ -208,9 +208,7 @@ fn however_long_the_name_of_an_agent_is_its_figures_and_the_limits_are_seen_whol
 
 #[test]
 fn a_heading_that_a_note_stands_below_is_not_drawn_again() {
-    let note = || Event::Note {
-        message: "Ctrl-C again ends it at once".to_owned(),
-    };
+    let note = || Event::note("Ctrl-C again ends it at once");
     let mut events = vec![note()];
     events.extend(samples::events());
     let at = events

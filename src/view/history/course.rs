@@ -6,8 +6,11 @@ use crate::model::text::{count, number};
 use crate::view::style::{self, Cell, FAINT, PLAIN, STRONG};
 use crate::view::width::columns_folded;
 
-/// Where commit and time stand, what the cycle worked on and what became of it: what a narrow terminal can do without.
-const SPARE: [usize; 4] = [5, 6, 2, 1];
+/// Where commit and time stand, what the agent took, what the cycle worked on and what became of it: what a narrow terminal can do
+/// without.
+const SPARE: [usize; 5] = [6, 7, super::AGENT, 2, 1];
+/// Where the goal's number stands.
+const VALUE: usize = 4;
 
 /// The way of a goal over cycles.
 #[derive(Clone, Debug, Default)]
@@ -108,7 +111,7 @@ pub fn course_page(
     width: Option<usize>,
 ) -> String {
     let names = [
-        "cycle", "result", "goal", "measured", "value", "commit", "recorded", "why",
+        "cycle", "result", "goal", "measured", "value", "agent", "commit", "recorded", "why",
     ];
     let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
     let baseline = course.baseline.as_ref().map(|goal| {
@@ -127,9 +130,8 @@ pub fn course_page(
         .chain(baseline)
         .chain(stages)
         .collect();
-    if rows[1..].iter().all(|row| row[4].1.is_empty()) {
-        rows[0][4].1.clear();
-    }
+    super::leave_empty(&mut rows, VALUE);
+    super::leave_empty(&mut rows, super::AGENT);
     let mut page = columns_folded(&rows, width, &SPARE);
     if course.unknown > 0 {
         let cycles = count(course.unknown, "more cycle");

@@ -83,9 +83,7 @@ fn what_is_worked_on_is_not_told_while_something_else_shows_it() {
     let (out, _) = told(Detail::Ended, &events[..=agent]);
     assert!(out.contains(heading), "{out}");
     // How one gets away is of no use once the agent is done.
-    let note = Event::Note {
-        message: "SIGINT: what runs was asked to end".to_owned(),
-    };
+    let note = Event::note("SIGINT: what runs was asked to end");
     let (out, _) = told(Detail::Ended, &[&events[..agent], &[note]].concat());
     assert!(out.contains(heading), "{out}");
     assert!(
@@ -164,10 +162,19 @@ fn an_undone_cycle_says_why_and_the_next_starts_from_before_it() {
         reason: Some("docs fails".to_owned()),
         ..record()
     };
+    let kept_under = Event::Note {
+        message: "the undone work stays under r".to_owned(),
+        follows: true,
+    };
     let (out, _) = told(
         Detail::Normal,
         &[
             measured("baseline"),
+            Event::CycleStarted {
+                cycle: 3,
+                start: "a".repeat(40),
+            },
+            kept_under,
             finished(undone),
             measured("after"),
             finished(record()),
@@ -175,8 +182,10 @@ fn an_undone_cycle_says_why_and_the_next_starts_from_before_it() {
     );
     let story = "\
 baseline: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
-  regressed · score 61.5 → 92.3 (8 → 7 of 13 goals)
+cycle 3 · tests-pass
+  regressed · measured 61.5 → 92.3, back at 61.5 (8 of 13 goals)
   undone: docs fails
+  the undone work stays under r
   improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
 ";
     assert_eq!(out, story);

@@ -125,23 +125,34 @@ pub fn goal_line(measurement: &Measurement, remarks: String, longest_id: usize) 
     )
 }
 
-/// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`.
+/// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`; of an undone one what was measured, and where
+/// the repository is again: `measured 56.4 → 59, back at 56.4 (6 of 13 goals)`.
 pub fn outcome(record: &Record, before: Option<usize>) -> String {
-    let score = match (record.score_before, record.score_after) {
-        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
-            format!("score {} → {}", number(before), number(after))
+    let is_undone = record.is_undone();
+    let score = match (record.measured_way(), record.score_left()) {
+        (Some(way), Some(left)) if is_undone => {
+            format!("measured {way}, back at {}", number(left))
         }
-        (_, Some(score)) | (Some(score), None) => format!("score {}", number(score)),
-        (None, None) => "no score".to_owned(),
+        (Some(way), _) => format!("score {way}"),
+        (None, Some(left)) => format!("score {}", number(left)),
+        (None, None) => match record.score_after {
+            Some(after) => format!("score {}", number(after)),
+            None => "no score".to_owned(),
+        },
     };
     let passing = match before {
+        Some(before) if is_undone => before.to_string(),
         Some(before) if before != record.goals_passing => {
             format!("{before} → {}", record.goals_passing)
         }
         Some(_) | None => record.goals_passing.to_string(),
     };
     let total = count(record.goals_total, "goal");
-    format!("{score} ({passing} of {total})")
+    match before {
+        // What was measured is not what passes.
+        None if is_undone && record.measured_way().is_some() => score,
+        None | Some(_) => format!("{score} ({passing} of {total})"),
+    }
 }
 
 /// Returns how a session ended. An ending in an error is only counted: the error itself is printed once, by whoever ends the program.
