@@ -23,6 +23,7 @@ mod python;
 mod render;
 mod same;
 mod settle;
+mod strict;
 mod tasks;
 mod told;
 mod unclean;

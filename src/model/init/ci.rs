@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::called::{Task, TextsOf};
 use super::node::Package;
-use super::offer::{Proposal, Role, id_of, slug};
+use super::offer::{self, Proposal, Role, id_of, slug};
 use super::tasks::{TaskFiles, not_found};
 use super::{Found, Look, known, same, settle, split, writers};
 use crate::model::check;
@@ -28,6 +28,8 @@ use crate::model::text;
 
 /// The goals file's name for a step where it has none: so much of its command.
 const SHOWN: usize = 60;
+/// In how many files at most a variable is looked for.
+const MOST_READ: usize = 400;
 /// Who runs the scripts of package.json.
 const NODE: [&str; 5] = ["npm", "npx", "pnpm", "yarn", "bun"];
 
@@ -74,6 +76,18 @@ pub(super) fn files(look: &dyn Look) -> Vec<&str> {
         .collect()
 }
 
+/// Says whether code of the repository may read a variable: a file outside of CI has its name, or that of its kind. Of too many files that
+/// is not known.
+fn may_be_read(look: &dyn Look, name: &str) -> bool {
+    let kind = name
+        .split_once('_')
+        .map_or(name.to_owned(), |(kind, _)| format!("{kind}_"));
+    let is_of_ci = |path: &str| path.starts_with(".github/") || path == ".gitlab-ci.yml";
+    let mut files = look.files().iter().filter(|path| !is_of_ci(path));
+    look.files().len() > MOST_READ
+        || files.any(|path| look.read(path).is_some_and(|text| text.contains(&kind)))
+}
+
 /// Returns the lines that each job of CI runs in a folder, be it only to set up; without those of Cargo that a nightly compiler runs,
 /// as what it builds may be built by none but that.
 pub(super) fn lines_of_jobs(look: &dyn Look, folder: &str) -> Vec<Vec<String>> {
@@ -113,6 +127,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
     let mut goals: Vec<Proposal> = Vec::new();
     let mut choices: HashMap<String, usize> = HashMap::new();
     let files = files(look);
+    let is_read = |name: &str| may_be_read(look, name);
     if files.is_empty() {
         found.leave_out("CI: there is no file of .github/workflows, and no .gitlab-ci.yml");
     }
@@ -133,7 +148,8 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
             }
         };
         let steps = steps_of(path, &document, found);
-        for step in steps {
+        for mut step in steps {
+            step.env.leave_to_others(&text, &step.script, &is_read);
             let check = script::check_of(&step);
             let texts_of = |task: &Task| tasks.texts_of(&step.folder, task);
             let why = |check: &str| {
@@ -171,7 +187,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
     settle::set_apart(&mut goals, &found.proposals);
     let goals = same::told_once(goals, &texts_of, same::GAVE_WAY, found)
         .into_iter()
-        .map(|one| in_place(one, found))
+        .filter_map(|one| in_place(one, found))
         .collect::<Vec<_>>();
     found.proposals.extend(goals);
 }
@@ -200,8 +216,8 @@ fn goal(
     // A name in letters of which no id is made gives way to the command.
     let id = name.filter(|name| !slug(name).is_empty());
     let mut goal = Proposal::new(role, &id_of(id.unwrap_or(&shown)), &step.folder, check)
-        .says(says)
-        .seen_in(&step.source);
+    .says(says)
+    .seen_in(&step.source);
     let is_of_node = |program: &String| NODE.contains(&program.as_str());
     // What `npx` brings comes from the packages, too.
     let called = [check::programs(check), check::unfound(check, &|_| false)].concat();
@@ -321,8 +337,14 @@ fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
     (!folder.is_empty() && !is_there()).then(shown)
 }
 
-/// Takes the place of the first goal that was proposed and does no more, and its name; drops the others. Each is named.
-fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
+/// Takes the place of the first goal that was proposed and does no more, and its name; drops the others. Each is named. None where such a
+/// goal judges more strictly: then that stays.
+fn in_place(mut one: Proposal, found: &mut Found) -> Option<Proposal> {
+    if let Some(id) = stricter(&one, found) {
+        found.hands_on(&one.id, std::slice::from_ref(&id), false);
+        found.leave_told(one.source, vec![id], offer::TOLD);
+        return None;
+    }
     let check = one.check.clone();
     let is_same = |other: &Proposal| {
         other.folder == one.folder
@@ -335,7 +357,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
     let first = found.proposals.iter().find(|other| is_same(other)).cloned();
     if one.missing.is_some() && first.as_ref().is_some_and(|first| first.missing.is_none()) {
         // What runs here is worth more than what CI would run.
-        return one;
+        return Some(one);
     }
     let all = std::mem::take(&mut found.proposals);
     let (gone, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(is_same);
@@ -358,7 +380,21 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         }
         found.leave_goal_told(other, &one.id, same::GAVE_WAY);
     }
-    one
+    Some(one)
+}
+
+/// Returns the goal that was proposed, does all that a step does, and lets less pass: `cargo clippy -- -D warnings` of `cargo clippy`.
+fn stricter(step: &Proposal, found: &Found) -> Option<String> {
+    let mut all = found.proposals.iter().filter(|one| {
+        one.folder == step.folder
+            && one.measured.is_none()
+            && (one.missing.is_none() || step.missing.is_some())
+    });
+    let is_stricter = |one: &&Proposal| {
+        same::is_run_by(&step.check, std::iter::once(&*one.check))
+            && same::is_laxer(&step.check, &one.check)
+    };
+    Some(all.find(is_stricter)?.id.clone())
 }
 
 /// Returns what a command is for, by its words, else by those of its name.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::called::{self, AROUND, TextsOf};
 use super::offer::Proposal;
+use super::strict::{Strictness, without_denied};
 use super::{Found, checkers, writers};
 use crate::model::check::{self, Done};
 
@@ -67,11 +68,12 @@ const WIDENS: [&str; 56] = [
     "-y",
 ];
 /// How options begin that are such whatever their value is.
-const BEGIN: [&str; 20] = [
+const BEGIN: [&str; 22] = [
     "--color=",
     "--cov-",
     "--cov=",
     "--coverage.",
+    "--deny=",
     "--durations",
     "--jobs=",
     "--junitxml=",
@@ -85,6 +87,7 @@ const BEGIN: [&str; 20] = [
     "--timeout=",
     "-count=",
     "-cover",
+    "-Dwarnings",
     "-j",
     "-timeout=",
     "V=",
@@ -168,16 +171,19 @@ pub(super) fn has(check: &str, same: &str) -> bool {
         || commands(check).any(|words| at(&words, &tokens).is_some())
 }
 
-/// Says whether one command of a check does all that `own` does, which has these words: what else it says stands there, too, or takes
-/// nothing away from that.
+/// Says whether one command of a check does all that `own` does, which has these words, and as strictly: what else it says stands there,
+/// too, or takes nothing away from that.
 pub(super) fn covers(check: &str, same: &str, own: &str) -> bool {
     let tokens: Vec<&str> = same.split_whitespace().collect();
+    let strict = Strictness::of_all(commands(own).map(|words| Strictness::of(own, &words)));
     let own: Vec<String> = commands(own).flatten().collect();
+    let is_as_strict = |words: &[String]| Strictness::of(check, words).is_as_strict_as(&strict);
     let sets = |name: &&str| {
         let set = format!("{name}=");
         check.split_whitespace().any(|word| word.starts_with(&set))
     };
-    !SET.iter().any(sets) && commands(check).any(|words| does_all(&words, &tokens, &own))
+    let does_so = |words: Vec<String>| does_all(&words, &tokens, &own) && is_as_strict(&words);
+    !SET.iter().any(sets) && commands(check).any(does_so)
 }
 
 fn commands(check: &str) -> impl Iterator<Item = Vec<String>> {
@@ -224,6 +230,8 @@ struct Told {
     around: String,
     /// Its words, without the program that only starts what they name.
     words: Vec<String>,
+    /// How strictly it judges.
+    strict: Strictness,
 }
 
 impl Told {
@@ -249,6 +257,10 @@ impl Told {
         if !OF_OPTIONS.contains(&program.as_str()) {
             return self;
         }
+        // Cargo hands what it is told of these on, be it behind a mark or not.
+        if program == "cargo" && self.words.get(1).is_some_and(|it| it == "fmt") {
+            self.words.retain(|word| word != "--");
+        }
         let mut is_value = false;
         let widens = |word: &str| WIDEN.iter().any(|it| word.starts_with(it));
         self.words.retain(|word| {
@@ -259,12 +271,20 @@ impl Told {
             !goes && (is_place || !is_manner())
         });
         self.words.pop_if(|last| last == "--");
+        // In which order they are told changes nothing.
+        let handed = self.words.iter().position(|word| word == "--");
+        let handed = self.words.split_off(handed.unwrap_or(self.words.len()));
+        let is_wide = |word: &mut String| WIDEN.contains(&word.as_str());
+        let mut wide: Vec<String> = self.words.extract_if(.., is_wide).collect();
+        wide.sort_unstable();
+        self.words.extend(wide);
+        self.words.extend(handed);
         self
     }
 
-    /// Says whether it does all that another one does, in the same folder.
+    /// Says whether it does all that another one does, in the same folder, and as strictly.
     fn covers(&self, other: &Told) -> bool {
-        if self.around != other.around {
+        if self.around != other.around || !self.strict.is_as_strict_as(&other.strict) {
             return false;
         }
         let tokens: Vec<&str> = other.words.iter().map(String::as_str).collect();
@@ -319,7 +339,13 @@ fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
             let whole = if is_plain && !is_hidden { "" } else { &text };
             let around = format!("{:?} {:?} {turned} {whole}", one.dir, sets(&text));
             let words = started(&one.words);
-            found.push(Told { around, words });
+            let strict = Strictness::of(&text, &words);
+            let words = without_denied(words);
+            found.push(Told {
+                around,
+                words,
+                strict,
+            });
         }
     }
     found
@@ -333,6 +359,15 @@ pub(super) fn is_run_by<'c>(check: &str, others: impl Iterator<Item = &'c str>) 
     let own: Vec<Told> = plainly(check).collect();
     let is_run = |one: &Told| others.iter().any(|other| other.covers(one));
     !own.is_empty() && own.iter().all(is_run)
+}
+
+/// Says whether a check lets pass what another one does not.
+pub(super) fn is_laxer(check: &str, other: &str) -> bool {
+    let of = |check: &str| {
+        let all = commands(check).map(|words| Strictness::of(check, &words));
+        Strictness::of_all(all)
+    };
+    !of(check).is_as_strict_as(&of(other))
 }
 
 /// Returns the words of a command from the script on that a shell runs, or the module that Python does; of a linter, its name, wherever
@@ -711,6 +746,24 @@ mod tests {
                 "cargo clippy --all-targets -- -D warnings",
                 false,
             ),
+            (
+                "cargo clippy --all-targets",
+                "cargo clippy",
+                "cargo clippy --all-targets -- -D warnings",
+                false,
+            ),
+            (
+                "RUSTFLAGS='-D warnings' cargo clippy --all-targets",
+                "cargo clippy",
+                "cargo clippy --all-targets -- -D warnings",
+                true,
+            ),
+            (
+                "cargo doc --no-deps",
+                "cargo doc",
+                "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps",
+                false,
+            ),
             ("go vet", "go vet", "go vet ./...", false),
             (
                 "npx eslint src",
@@ -744,6 +797,18 @@ mod tests {
                 false,
             ),
             ("cargo test --all-features", &["cargo test"], false),
+            ("cargo fmt -- --check", &["cargo fmt --check"], true),
+            (
+                "cargo clippy --locked --all-targets",
+                &["cargo clippy --quiet --all-targets --locked -- -D warnings"],
+                true,
+            ),
+            ("cargo clippy -- -D warnings", &["cargo clippy"], false),
+            (
+                "cargo test --workspace --all-targets",
+                &["cargo test --all-targets --workspace"],
+                true,
+            ),
             ("cargo test --release", &["cargo test"], false),
             ("cargo test", &["cargo test --lib"], false),
             ("go test -race ./...", &["go test ./..."], false),

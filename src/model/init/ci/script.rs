@@ -542,6 +542,7 @@ mod tests {
             env: Env {
                 known: vec![("RUSTFLAGS".to_owned(), "-D warnings".to_owned())],
                 unknown: vec!["TOKEN".to_owned()],
+                ..Env::default()
             },
             ..Step::default()
         };

@@ -217,7 +217,8 @@ fn what_gives_way_to_a_step_of_ci_is_named() {
 
 #[test]
 fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all() {
-    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: cargo test -p core\n      - run: cargo clippy --all-targets\n";
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: cargo test -p core\n      \
+        - run: cargo clippy --all-targets -- -Dwarnings\n";
     let files = Files::of(&[("Cargo.toml", ""), (".github/workflows/ci.yml", workflow)]);
     let found = propose(&files, &WITH_CI);
     let checks = |all: &[Proposal]| -> Vec<String> {
@@ -230,7 +231,7 @@ fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all(
         [
             "cargo test --quiet",
             "cargo test -p core",
-            "cargo clippy --all-targets",
+            "cargo clippy --all-targets -- -Dwarnings",
         ]
     );
     let text = "goals:\n  - {id: a, description: d, check: cargo test, weight: 3}\n  \
@@ -247,6 +248,46 @@ fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all(
     // Neither the file nor what is added has that goal.
     leave_untold(&mut found, &goals, &new);
     assert!(!gave_way(&found));
+}
+
+#[test]
+fn a_step_of_ci_that_lets_more_pass_gives_way_to_the_goal_that_is_there() {
+    let workflow = "on: push\nenv: {OUT_DIRECTORY: x}\njobs:\n  t:\n    steps:\n      - run: cargo clippy --locked --all-targets\n      \
+        - run: cargo fmt -- --check\n      - run: cargo test --locked\n      - run: cargo doc --no-deps\n      \
+        - run: echo ${{ env.OUT_DIRECTORY }}\n";
+    let files = Files::of(&[
+        ("Cargo.toml", ""),
+        ("Cargo.lock", ""),
+        (".github/workflows/ci.yml", workflow),
+    ]);
+    let clippy = "7 clippy-clean: cargo clippy --quiet --all-targets --locked -- -D warnings";
+    let docs = "4 docs-build: RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --locked";
+    assert_eq!(
+        goals_of(&files, &WITH_CI),
+        [
+            "10 builds: cargo build --quiet --locked",
+            "9 tests-pass: cargo test --locked",
+            clippy,
+            "5 coverage-floor: cargo llvm-cov --quiet --locked --lcov --output-path target/coverage.info",
+            docs,
+            "3 fmt-clean: cargo fmt -- --check",
+        ]
+    );
+    let found = propose(&files, &WITH_CI);
+    let line = ".github/workflows/ci.yml: t: cargo clippy --locked --all-targets: clippy-clean tells the same";
+    assert!(
+        found.left_out.iter().any(|it| it == line),
+        "{:?}",
+        found.left_out
+    );
+    // What init writes without CI has all of it.
+    let page = file(&propose(&files, &PLAIN), "x");
+    let (goals, _) = read_goals("g", page.as_bytes()).unwrap();
+    let new: Vec<String> = missing(&found, &goals)
+        .into_iter()
+        .map(|one| one.check)
+        .collect();
+    assert_eq!(new, [""; 0]);
 }
 
 #[test]
