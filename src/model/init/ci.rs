@@ -202,8 +202,8 @@ fn goal(
     let lines = step.script.lines().map(str::trim);
     let mut kept = lines.filter(|line| uses::use_of_one(line) == uses::Use::Checks);
     let shown = kept.find(|line| !line.starts_with('#') && check.contains(line));
-    let shown = shown.unwrap_or_else(|| first_line(&step.script));
-    let shown = text::cut(shown, SHOWN);
+    let line = shown.unwrap_or_else(|| first_line(&step.script));
+    let shown = text::cut(line, SHOWN);
     let name = step.name.as_deref().filter(|name| !name.contains("${{"));
     let says = match name {
         Some(name) => format!("CI: {name}"),
@@ -215,7 +215,12 @@ fn goal(
     let role = role_of(check, name.unwrap_or_default());
     // A name in letters of which no id is made gives way to the command.
     let id = name.filter(|name| !slug(name).is_empty());
-    let mut goal = Proposal::new(role, &id_of(id.unwrap_or(&shown)), &step.folder, check)
+    let mut goal = Proposal::new(
+        role,
+        &id_of(&offer::short(id.unwrap_or(line))),
+        &step.folder,
+        check,
+    )
     .says(says)
     .seen_in(&step.source);
     let is_of_node = |program: &String| NODE.contains(&program.as_str());

@@ -8,13 +8,28 @@ use regex::Regex;
 use super::called::{self, AROUND, TextsOf};
 use super::loops::ends_well_anyway;
 use super::writers;
-use super::{Found, Look, unclean};
+use super::{Found, Look, split, unclean};
 use crate::model::{check, text};
 
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 120;
 /// The longest id that is proposed.
 const LONGEST_ID: usize = 48;
+/// The longest one, and of how many words, that is made of what somebody wrote as a sentence or a command.
+const LONGEST_SHORT: usize = 30;
+const MOST_WORDS: usize = 4;
+/// Words that say nothing of what a step looks at, and programs that only start others.
+const NOT_TELLING: [&str; 55] = [
+    "all", "an", "and", "are", "be", "been", "bin", "bunx", "but", "by", "can", "cannot", "do",
+    "does", "don", "done", "ensure", "env", "exec", "fi", "for", "from", "has", "have", "if", "in",
+    "is", "it", "no", "not", "npx", "of", "on", "or", "our", "run", "running", "runs", "sh",
+    "sudo", "sure", "that", "the", "their", "then", "this", "to", "using", "uv", "uvx", "via",
+    "we", "when", "with", "you",
+];
+/// What a shell puts another command's output in place of.
+static SUBSTITUTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\$\([^()]*\)|`[^`]*`").expect("BUG: a pattern of ours is no pattern")
+});
 
 /// What a goal looks after, in the order in which they matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -595,6 +610,41 @@ pub(super) fn id_of(text: &str) -> String {
     match is_word && id.starts_with(|c: char| c.is_ascii_lowercase()) {
         true => id,
         false => format!("check-{id}").trim_end_matches('-').to_owned(),
+    }
+}
+
+/// Returns the text of an id for a command, or for what somebody calls one: as it is where it is short, else its first telling words.
+pub(super) fn short(text: &str) -> String {
+    let whole = slug(text);
+    if whole.len() <= LONGEST_SHORT && whole.split('-').count() <= MOST_WORDS {
+        return whole;
+    }
+    let text = SUBSTITUTED.replace_all(text, " ");
+    let is_said =
+        |word: &&str| !(word.starts_with('-') || word.contains(['$', '(', '=', '<', '>']));
+    let words = text.split_whitespace().filter(is_said);
+    // Of a path that leads elsewhere the file says most.
+    let words = words.map(|word| match word.starts_with(['.', '/']) {
+        true => slug(split(word.trim_end_matches('/')).1),
+        false => slug(word),
+    });
+    let words: Vec<String> = words
+        .flat_map(|word| word.split('-').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|word| word.len() > 1 && !NOT_TELLING.contains(&word.as_str()))
+        .collect();
+    let mut id = String::new();
+    for word in words.iter().take(MOST_WORDS) {
+        if !id.is_empty() && id.len() + 1 + word.len() > LONGEST_SHORT {
+            break;
+        }
+        if !id.is_empty() {
+            id.push('-');
+        }
+        id.extend(word.chars().take(LONGEST_SHORT));
+    }
+    match id.is_empty() {
+        true => whole,
+        false => id,
     }
 }
 

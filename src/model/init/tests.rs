@@ -10,6 +10,7 @@ mod callers;
 mod dropped;
 mod known;
 mod later;
+mod own;
 mod python;
 mod scripts;
 mod ways;

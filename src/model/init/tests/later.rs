@@ -873,7 +873,7 @@ fn scripts_that_a_loop_of_ci_runs_are_judged_each_and_what_sets_up_names_no_goal
     };
     let id = |id: &str| id.to_owned();
     let shellcheck = (id("shellcheck-lib-sh"), None);
-    let step = id("for-s-in-scripts-check-sh-do-s-done");
+    let step = id("scripts-check");
     let known = of("#!/bin/sh\ngrep x z\n");
     assert_eq!(known, [(step.clone(), None), shellcheck.clone()]);
     let why = "evolve does not know what `frobnicate` does: look first, then take the # away";

@@ -417,7 +417,7 @@ fn what_ruff_and_tox_do_by_their_settings_counts() {
         goals,
         [
             "7 ruff-clean: ruff check --no-fix",
-            "7 uv-run-ruff-check-no-fix-src: uv run ruff check --no-fix src",
+            "7 ruff-check-src: uv run ruff check --no-fix src",
             "7 tox-e-lint: tox -e lint"
         ]
     );
@@ -564,8 +564,8 @@ fn a_step_that_sends_something_away_makes_no_goal_wherever_the_command_stands() 
     assert_eq!(
         checks,
         [
-            "9 pytest-tests-test-deploy-py: pytest tests/test_deploy.py",
-            "9 cargo-test-features-ssh-all: cargo test --features ssh --all",
+            "9 pytest-tests-test-deploy: pytest tests/test_deploy.py",
+            "9 cargo-test-ssh: cargo test --features ssh --all",
             "6 cargo-publish-dry-run: cargo publish --dry-run",
         ]
     );
