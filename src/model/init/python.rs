@@ -53,6 +53,14 @@ enum Runner {
     Path,
 }
 
+/// What keeps a project's packages: its lock file, and its program.
+const RUNNERS: [(&str, &str, Runner); 4] = [
+    ("uv.lock", "uv", Runner::Uv),
+    ("poetry.lock", "poetry", Runner::Poetry),
+    ("pdm.lock", "pdm", Runner::Pdm),
+    ("Pipfile.lock", "pipenv", Runner::Pipenv),
+];
+
 /// One Python project.
 struct Project<'a> {
     look: &'a dyn Look,
@@ -130,18 +138,15 @@ impl Runner {
 impl<'a> Project<'a> {
     fn of(look: &'a dyn Look, tasks: &TaskFiles, home: &'a str) -> Project<'a> {
         let there = |name: &str| has(look, &join(home, name));
-        let runner = match () {
-            () if there("uv.lock") => Runner::Uv,
-            () if there("poetry.lock") => Runner::Poetry,
-            () if there("pdm.lock") => Runner::Pdm,
-            () if there("Pipfile.lock") => Runner::Pipenv,
-            () => match VENVS
-                .into_iter()
-                .find(|venv| look.is_there(&join(home, &format!("{venv}/bin/python"))))
-            {
-                Some(venv) => Runner::Venv(venv),
-                None => Runner::Path,
-            },
+        let mut venvs = VENVS.into_iter();
+        let venv = venvs.find(|venv| look.is_there(&join(home, &format!("{venv}/bin/python"))));
+        let mut by_lock = RUNNERS.iter().filter(|(lock, ..)| there(lock));
+        let runner = match (by_lock.next(), venv) {
+            // What is there runs where what would make another one is not.
+            (Some((_, program, _)), Some(venv)) if !look.finds(program) => Runner::Venv(venv),
+            (Some((_, _, runner)), _) => *runner,
+            (None, Some(venv)) => Runner::Venv(venv),
+            (None, None) => Runner::Path,
         };
         let text = |name: &str| look.read(&join(home, name)).unwrap_or_default();
         let named = |path: &&String| {
@@ -288,17 +293,32 @@ impl<'a> Project<'a> {
         let program = command.split(' ').next().unwrap_or_default();
         let is_there = || self.own_program(program).is_some();
         match (why, self.runner) {
-            (Some(why), Runner::Venv(folder))
-                if goal.missing.is_none() && why.contains(" install ") && !is_there() =>
-            {
+            (Some(why), Runner::Venv(folder)) if goal.missing.is_none() && !is_there() => {
                 let own = format!("{folder}/bin/{command}");
                 let check = goal.check.replace(command, &own);
+                // It was asked of the Python of the PATH.
+                let module = why.split(' ').next().unwrap_or_default();
+                if self.has_module(folder, module) {
+                    let pip = self.pip();
+                    let why = format!("{program} is not in {folder}: {pip} install {packages}");
+                    return Proposal { check, ..goal }.lacks(why);
+                }
+                if !why.contains(" install ") {
+                    return goal.lacks(why);
+                }
                 let more = packages.split(' ').filter(|it| !names(why, it));
                 let words: Vec<&str> = std::iter::once(why).chain(more).collect();
                 Proposal { check, ..goal }.lacks(words.join(" "))
             }
             _ => held(goal, why),
         }
+    }
+
+    /// Says whether the project's own environment has a module; not where it may have come with the repository: nothing of that is run.
+    fn has_module(&self, folder: &str, module: &str) -> bool {
+        let home = join(self.home, folder);
+        let python = format!("{home}/bin/python");
+        !self.look.has_below(&home) && self.look.imports(&python, module)
     }
 
     /// Returns the command by which what keeps the project's packages adds one for its developers; none where that is pip.

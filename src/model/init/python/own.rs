@@ -10,7 +10,7 @@ use crate::model::{check, text};
 /// How many lines of recipes say how a tool is called.
 const MOST_CALLS: usize = 20;
 /// Options of linters and formatters that take no value.
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 10] = [
     "--check",
     "--check-only",
     "--diff",
@@ -18,10 +18,26 @@ const FLAGS: [&str; 11] = [
     "--no-fix",
     "--preview",
     "--quiet",
-    "--strict",
     "--verbose",
     "-q",
     "-v",
+];
+/// How options begin by which a tool does more than look, or says what it finds to others; with one of them a call is no goal.
+const NO_GOAL: [&str; 14] = [
+    "--add-noqa",
+    "--exit-zero",
+    "--fix",
+    "--help",
+    "--in-place",
+    "--install-types",
+    "--junit",
+    "--output",
+    "--report",
+    "--unsafe-fixes",
+    "--version",
+    "--watch",
+    "--write",
+    "-w",
 ];
 /// Where uv finds packages, in the order in which they count.
 const LISTS: [&str; 4] = [
@@ -43,6 +59,8 @@ const HERE: [(&str, &str); 5] = [
 pub(super) enum Places {
     /// These files and folders, each time.
     Told(String),
+    /// All of this, options with it, each time.
+    Called(String),
     /// Some each time, and not the same.
     Differ,
     /// That is not known.
@@ -61,6 +79,8 @@ impl Project<'_> {
     /// The same of these lines; none where they do not call it.
     fn places_in(&self, jobs: &[Vec<String>], tool: &[&str]) -> Option<Places> {
         let mut found: Vec<Vec<String>> = Vec::new();
+        let mut whole: Vec<Vec<String>> = Vec::new();
+        let mut has_options = false;
         let call = tool.join(" ");
         let mut lines: Vec<&String> = jobs.iter().flatten().collect();
         lines.retain(|line| line.contains(&call));
@@ -75,14 +95,13 @@ impl Project<'_> {
             let rest = &words[at + tool.len()..];
             let is_option = |word: &&String| word.starts_with('-');
             // What others are told behind them may be for these.
-            if rest
-                .iter()
-                .filter(is_option)
-                .any(|it| !FLAGS.contains(&it.as_str()))
-            {
-                return Some(Places::Untold);
-            }
+            let mut options = rest.iter().filter(is_option);
+            has_options |= options.any(|it| !FLAGS.contains(&it.as_str()));
+            whole.push(rest.to_vec());
             found.push(rest.iter().filter(|it| !is_option(it)).cloned().collect());
+        }
+        if has_options {
+            return Some(called(&whole));
         }
         let first = found.first()?.clone();
         let is_same = found.iter().all(|other| *other == first);
@@ -140,6 +159,30 @@ impl Project<'_> {
         version
             .starts_with(|c: char| c.is_ascii_digit())
             .then_some(version)
+    }
+}
+
+/// Returns what a tool is called with where that is the same each time, and can be typed as it is.
+fn called(whole: &[Vec<String>]) -> Places {
+    let is_plain = |word: &String| {
+        let is_known = !word.contains(['$', '{', '}', '`', '<', '>']);
+        is_known && !NO_GOAL.iter().any(|begin| word.starts_with(begin))
+    };
+    match whole {
+        [first, others @ ..]
+            if others.iter().all(|it| it == first) && first.iter().all(is_plain) =>
+        {
+            let is_option = |word: &str| {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || "-_=./,:".contains(c);
+                word.starts_with('-') && word.chars().all(is_part)
+            };
+            let typed = first.iter().map(|word| match is_option(word) {
+                true => word.clone(),
+                false => text::shell_word(word),
+            });
+            Places::Called(typed.collect::<Vec<_>>().join(" "))
+        }
+        _ => Places::Untold,
     }
 }
 

@@ -46,14 +46,22 @@ impl Project<'_> {
                 // As the project's own recipes have it, unless its configuration says so.
                 let (command, why) = match self.places(&tool) {
                     Places::Told(places) => (format!("{plain} {places}"), None),
+                    // What has options of init's own is called with these.
+                    Places::Called(words) if !command.contains(" --") => {
+                        (format!("{plain} {words}"), None)
+                    }
                     // By itself it would go into environments, too.
-                    Places::Differ | Places::Untold if command == "pylint ." => {
+                    Places::Called(_) | Places::Differ | Places::Untold
+                        if command == "pylint ." =>
+                    {
                         (PYLINT.to_owned(), None)
                     }
                     Places::Differ if command == "mypy ." => {
                         (command.to_owned(), Some(format!("{ELSEWHERE}: {FIRST}")))
                     }
-                    Places::Differ | Places::Untold => (command.to_owned(), None),
+                    Places::Called(_) | Places::Differ | Places::Untold => {
+                        (command.to_owned(), None)
+                    }
                 };
                 let others = || self.calls.calls_any(&OF_TYPES);
                 let is_called = || self.calls.calls_any(&["mypy", "dmypy"]).is_some();

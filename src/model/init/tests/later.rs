@@ -75,7 +75,10 @@ fn what_waits_for_a_tool_is_the_check_that_runs_once_that_is_installed() {
         "attr is not installed: .venv/bin/pip install --requirement requirements.txt pytest"
             .to_owned(),
     );
-    assert_eq!(waiting(files, &["pytest: attr"]), [expected]);
+    assert_eq!(
+        waiting(files, &["pytest: attr", ".venv/bin/python: attr"]),
+        [expected]
+    );
 }
 
 #[test]

@@ -869,7 +869,7 @@ fn types_are_checked_as_the_project_checks_them_itself() {
     let why = |what: &str| Some(format!("{what}: look first, then take the # away"));
     for (more, check, missing) in [
         (&[][..], "mypy .", None),
-        (&[("tox.ini", &*one)], "mypy a", None),
+        (&[("tox.ini", &*one)], "mypy --strict a", None),
         (
             &[(".github/workflows/ci.yml", &*workflow)],
             "mypy a c",
@@ -885,7 +885,11 @@ fn types_are_checked_as_the_project_checks_them_itself() {
             "mypy .",
             why("the project calls stubtest, and not mypy"),
         ),
-        (&[("Makefile", stubs), ("tox.ini", &*one)], "mypy a", None),
+        (
+            &[("Makefile", stubs), ("tox.ini", &*one)],
+            "mypy --strict a",
+            None,
+        ),
     ] {
         assert_eq!(of(more), (check.to_owned(), missing), "{more:?}");
     }
