@@ -634,7 +634,7 @@ fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
     );
     let again = repo.answer(&["init", "--add", "--write"]);
     assert!(
-        again.starts_with("GOALS.yaml lacks nothing that could run here\n"),
+        again.starts_with("GOALS.yaml has every goal that can run here now\n"),
         "{again}"
     );
     assert_eq!(repo.read("GOALS.yaml"), whole);

@@ -59,7 +59,7 @@ fn what_waits_for_a_look_is_appended_commented_out() {
     let known = ids(&repo);
     assert_eq!(known.len(), 3, "{known:?}");
     let again = repo.answer(&["init", "--add", "--from-ci", "--write"]);
-    let nothing = "GOALS.yaml lacks nothing that could run here\n";
+    let nothing = "GOALS.yaml has every goal that can run here now\n";
     assert!(again.starts_with(nothing), "{again}");
     assert_eq!(repo.read("GOALS.yaml"), whole);
     // Alone, it is appended as well, and nothing is measured.
@@ -168,7 +168,7 @@ fn a_step_of_ci_that_does_more_than_a_goal_of_the_file_is_added_beside_it() {
     assert!(!said.contains("of CI tells the same"), "{said}");
     assert!(ids(&repo).contains(&"gitlab-ci-tests-pass".to_owned()));
     let said = repo.answer(&["init", "--add", "--from-ci"]);
-    let nothing = "GOALS.yaml lacks nothing that could run here\n";
+    let nothing = "GOALS.yaml has every goal that can run here now\n";
     assert!(said.starts_with(nothing), "{said}");
     // What the file has already is no reason to name CI.
     repo.write(".gitlab-ci.yml", "test:\n  script: [cargo test]\n");

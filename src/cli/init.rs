@@ -122,11 +122,9 @@ impl Call<'_> {
         let all = [&new[..], &waiting].concat();
         init::leave_untold(&mut found, &goals, &all);
         if all.is_empty() {
-            self.global.tell(&format!(
-                "{} lacks nothing that could run here\n",
-                self.file.shown
-            ));
             let page = view::lacks(&found, &goals, width::of_terminal());
+            self.global
+                .tell(&view::complete(&self.file.shown, page.is_empty()));
             self.global.say(&page);
             self.say_of_ci(&found);
             if self.options.write {
@@ -267,6 +265,7 @@ impl Call<'_> {
         let agent = start::agent(&goals, self.run, &self.repo.root);
         let agent = agent.map(|name| format!("with {name}"));
         let agent = agent.map_err(|why| format!("what a run needs: {why}"));
+        let untested = self.untested(ids, found)?;
         let known = |passes| view::Known {
             agent: agent.as_deref().map_err(String::as_str),
             file: add.as_deref(),
@@ -277,6 +276,9 @@ impl Call<'_> {
             is_unknown: found.is_unknown(),
             waits: found.waits_for_a_look(),
             lacking: found.lacking().count(),
+            lacks_tools: found.lacking().any(|one| !one.waits_for_a_look()),
+            untested: untested.as_ref(),
+            shown: &self.file.shown,
         };
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {
@@ -303,6 +305,28 @@ impl Call<'_> {
         self.global
             .say(&view::next(known(Some(passes)), width::of_terminal()));
         Ok(0)
+    }
+
+    /// Returns the goal of the project's tests that was written commented out, where no goal runs any. What a file that was there already
+    /// says of tests is its own.
+    fn untested(&self, added: &[String], found: &Found) -> Result<Option<view::Untested>> {
+        if !added.is_empty() {
+            return Ok(None);
+        }
+        let text = self.text()?;
+        let of_id = |id: &str| {
+            let begin = format!("# - id: {id}");
+            let mut lines = text.lines();
+            lines.position(|line| line.trim() == begin)
+        };
+        // The line above says for what it waits.
+        Ok(found.untested().and_then(|one| {
+            Some(view::Untested {
+                id: one.id.clone(),
+                line: of_id(&one.id)?,
+                waits: one.waits_for_a_look(),
+            })
+        }))
     }
 
     /// Returns the folders that tools filled and that git does not ignore, without those that a note named.

@@ -213,6 +213,13 @@ impl Found {
         self.lacking().any(Proposal::waits_for_a_look)
     }
 
+    /// Returns the goal of the project's tests that would run them, where none that runs does.
+    pub fn untested(&self) -> Option<&Proposal> {
+        let tests = |one: &&Proposal| one.role == Role::Test;
+        let is_tested = self.runnable().any(|one| tests(&one));
+        self.lacking().find(tests).filter(|_| !is_tested)
+    }
+
     fn tells_little(&self) -> bool {
         self.runnable().all(|one| one.id == offer::GENERAL)
     }

@@ -52,6 +52,14 @@ pub fn proposed(new: usize, waiting: usize, shown: &str, has: usize) -> String {
     format!("{shown} has {}; {what}:\n\n", count(has, "goal"))
 }
 
+/// Says that a file lacks no goal that runs, and whether that is all that was found.
+pub fn complete(shown: &str, is_all: bool) -> String {
+    match is_all {
+        true => format!("{shown} lacks nothing that could run here\n"),
+        false => format!("{shown} has every goal that can run here now\n"),
+    }
+}
+
 /// Says what was added to a file.
 pub fn appended(new: usize, waiting: usize, shown: &str) -> String {
     let what = match (new, waiting) {
@@ -203,8 +211,25 @@ pub struct Known<'a> {
     pub waits: bool,
     /// How many checks cannot run yet.
     pub lacking: usize,
+    /// Whether any of these waits for more than a look at it.
+    pub lacks_tools: bool,
+    /// The goal that would run the project's tests; none where tests run, or nothing would run them.
+    pub untested: Option<&'a Untested>,
+    /// The file as the user calls it.
+    pub shown: &'a str,
     /// The agent that a run would call, or why there is none.
     pub agent: Result<&'a str, &'a str>,
+}
+
+/// A goal that would run the project's tests, and waits in the file.
+#[derive(Clone, Debug)]
+pub struct Untested {
+    /// Its id.
+    pub id: String,
+    /// The line that says for what it waits.
+    pub line: usize,
+    /// It waits only until somebody has looked at it.
+    pub waits: bool,
 }
 
 /// Says what comes next.
@@ -215,7 +240,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     let named = |command: &str| format!("{command}{}", known.goals);
     let mut steps: Vec<(String, &str)> = Vec::new();
     let is_partly = known.passes == Some(true) && known.lacking > 0;
-    if (known.is_bare && !known.waits) || is_partly {
+    if (known.is_bare && !known.waits) || is_partly && known.lacks_tools {
         steps.push((
             named("evolve init --add --write"),
             "when what is missing is installed",
@@ -281,6 +306,18 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         ),
         (Some(false) | None, false) => String::new(),
     };
+    let untested = known.untested.map(|untested| {
+        let Untested { id, line, waits } = untested;
+        let shown = known.shown;
+        let then = match waits {
+            true => "look at what it runs, then take the # away there",
+            false => "the line says for what",
+        };
+        let tests = "the project's tests are not measured yet";
+        let line = format!("{tests}: {id} waits in {shown}:{line}: {then}");
+        format!("{}\n\n", paint(ODD, &wrapped(&line, width).join("\n")))
+    });
+    let head = format!("{head}{}", untested.unwrap_or_default());
     let steps: Vec<(&str, &str)> = steps
         .iter()
         .map(|(step, why)| (step.as_str(), *why))
@@ -385,6 +422,9 @@ mod tests {
             is_unknown: false,
             waits: passes == Some(true),
             lacking: 0,
+            lacks_tools: true,
+            untested: None,
+            shown: "GOALS.yaml",
             agent: match is_bare {
                 true => Err("what a run needs: no agent is configured and none is installed"),
                 false => Ok("with claude, the first known agent that is installed"),
@@ -419,6 +459,9 @@ mod tests {
             is_unknown: false,
             waits: false,
             lacking: 0,
+            lacks_tools: true,
+            untested: None,
+            shown: "GOALS.yaml",
             agent: Err("there is none"),
         };
         let said = anstream::adapter::strip_str(&next(known, None)).to_string();
@@ -445,6 +488,9 @@ mod tests {
             is_unknown: false,
             waits: false,
             lacking,
+            lacks_tools: true,
+            untested: None,
+            shown: "GOALS.yaml",
             agent: Err("there is none"),
         };
         let said = |lacking| anstream::adapter::strip_str(&next(known(lacking), None)).to_string();
@@ -452,6 +498,45 @@ mod tests {
         assert!(said(2).starts_with(words), "{}", said(2));
         assert!(said(2).contains("evolve init --add --write"), "{}", said(2));
         assert!(said(0).starts_with("\nevery goal passes: there is nothing to mend\n"));
+    }
+
+    #[test]
+    fn tests_that_wait_are_said_not_to_be_measured() {
+        let said = |waits, is_bare| {
+            let untested = Untested {
+                id: "tests-pass".to_owned(),
+                line: 12,
+                waits,
+            };
+            let known = Known {
+                file: None,
+                goals: "",
+                passes: Some(true),
+                is_part: false,
+                is_bare,
+                is_unknown: false,
+                waits,
+                lacking: 1,
+                lacks_tools: !waits,
+                untested: Some(&untested),
+                shown: "GOALS.yaml",
+                agent: Err("there is none"),
+            };
+            anstream::adapter::strip_str(&next(known, None)).to_string()
+        };
+        let begin =
+            "\nthe project's tests are not measured yet: tests-pass waits in GOALS.yaml:12: ";
+        for is_bare in [true, false] {
+            let look = said(true, is_bare);
+            let line = format!("{begin}look at what it runs, then take the # away there\n");
+            assert!(look.contains(&line), "{look}");
+            assert!(!look.contains("is installed"), "{look}");
+            let lacks = said(false, is_bare);
+            assert!(
+                lacks.contains(&format!("{begin}the line says for what\n")),
+                "{lacks}"
+            );
+        }
     }
 
     #[test]
@@ -465,6 +550,9 @@ mod tests {
             is_unknown: true,
             waits: false,
             lacking: 0,
+            lacks_tools: true,
+            untested: None,
+            shown: "GOALS.yaml",
             agent: Err("there is none"),
         };
         let said = anstream::adapter::strip_str(&next(known, None)).to_string();
