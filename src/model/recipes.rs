@@ -24,6 +24,10 @@ const LONGEST_NAME: usize = 64;
 /// How many targets of one head have rules of their own.
 const MOST_TARGETS: usize = 32;
 
+/// How many a target or recipe without lines of its own, and those that it reaches, may be to be told by what it calls: more of them are
+/// followed together.
+const MOST_CALLED: usize = 12;
+
 /// The rules of a file, read once.
 #[derive(Default)]
 pub(in crate::model) struct Rules {
@@ -225,6 +229,30 @@ impl Rules {
         let lines = names.iter().rev().map(|name| self.lines(name));
         let lines = lines.filter(|lines| !lines.is_empty());
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the targets or recipes that one only calls: it has no lines of its own, and there are rules for these, not too many.
+    pub(in crate::model) fn only_calls(&self, name: &str) -> Option<Vec<&str>> {
+        let name = match (name, &self.first) {
+            ("", Some(first)) => first,
+            (name, _) => name,
+        };
+        let needs = self.named(name).flat_map(|rule| &rule.needs);
+        let needs: Vec<&str> = needs.map(String::as_str).collect();
+        let is_task = |name: &&str| self.by_name.contains_key(*name) && is_plain(name);
+        let (reached, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
+        let is_one = !needs.is_empty()
+            && reached.len() <= MOST_CALLED
+            && self.lines(name).trim().is_empty()
+            && needs.iter().all(is_task);
+        is_one.then_some(needs)
+    }
+
+    /// Returns what one is made of by no lines that are written down: the names that it needs, and its own, for which there are none.
+    pub(in crate::model) fn without_lines(&self, name: &str) -> Vec<String> {
+        let (mut names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
+        names.retain(|name| self.lines(name).trim().is_empty());
+        names
     }
 
     /// Says whether a target or recipe is there; without a name, whether any is.

@@ -337,6 +337,11 @@ impl Command<'_> {
             () if !is_tracked && is_installed => self.knows_name(dir, name, &words[1..], does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, &words[1..], does)),
+            // It was built of the repository by a command before it, as who wrote the check wants it.
+            () if !is_tracked && self.script.is_none() => {
+                let harms = |word: &String| words::harms(word);
+                Known::of(!harms(&name.to_owned()) && !words[1..].iter().any(harms))
+            }
             () => self.knows_script_by_name(dir, program, name, &words[1..]),
         }
     }

@@ -18,8 +18,8 @@ use std::collections::{HashMap, HashSet};
 use super::called::{self, AROUND, Task, TextsOf};
 use super::ci::uses;
 use super::offer::{
-    MOST_TASKS, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
-    takes_one,
+    MOST_TASKS, NAMED, NO_NAME, Proposal, Role, TOLD, by_name, is_check, no_goal, no_goal_of_part,
+    slug, takes_one,
 };
 use super::python::ruff;
 use super::python::venv::VENVS;
@@ -155,6 +155,17 @@ fn named(
     let mut used: HashSet<&str> = HashSet::new();
     // Each word of what is a goal already, with the goal that has it first.
     let mut callers: HashMap<&str, String> = HashMap::new();
+    // Each with the goal that tells it, and those that are only other names of one of another role.
+    let mut told: HashMap<&str, String> = HashMap::new();
+    let mut aliases: Vec<(&str, &str)> = Vec::new();
+    let alias_of = |name: &str| {
+        let [other] = rules.only_calls(name)?[..] else {
+            return None;
+        };
+        let is_certain = !is_conditional(name) && !is_conditional(other);
+        let is_one = is_certain && is_of_another_role(name, other) && cannot(other).is_none();
+        is_one.then_some(other)
+    };
     for (role, id, says, names) in NAMES {
         let (conditional, certain): (Vec<&&str>, Vec<&&str>) = names
             .iter()
@@ -167,6 +178,10 @@ fn named(
                 continue;
             }
             if !used.insert(name) {
+                continue;
+            }
+            if let Some(other) = alias_of(name) {
+                aliases.push((name, other));
                 continue;
             }
             // One that changes files is passed by for one that only looks.
@@ -195,10 +210,12 @@ fn named(
             };
             is_chosen = true;
             if let Some(same) = same {
+                told.insert(name, same.clone());
                 found.leave_told(what, vec![same], MAY);
                 continue;
             }
             let id = found.add(goal);
+            told.insert(name, id.clone());
             for word in rules.words(name) {
                 callers.entry(word).or_insert_with(|| id.clone());
             }
@@ -224,7 +241,14 @@ fn named(
         let goal = caller.goal(tasks, Role::Structure, &slug(name), name, &whole);
         found.add(placed(goal.says(says), is_conditional(name)));
     }
-    left(file, &given, &used, found);
+    for (name, other) in aliases {
+        let what = format!("{file}: {name}");
+        match told.get(other) {
+            Some(id) => found.leave_told(what, vec![id.clone()], TOLD),
+            None => found.leave_out(format!("{what}: it only calls {other}")),
+        }
+    }
+    left(file, &given, &used, &cannot, found);
 }
 
 /// What calls the targets or recipes of a file.
@@ -286,6 +310,17 @@ fn may_be_several(role: Role) -> bool {
         Role::Test | Role::Types | Role::Lint | Role::Structure => true,
         Role::Build | Role::Coverage | Role::Docs | Role::Format | Role::Style => false,
     }
+}
+
+/// Says whether one name is known for a role, and another one for others only.
+fn is_of_another_role(name: &str, other: &str) -> bool {
+    let rows = |name: &str| {
+        let rows = NAMES.iter().enumerate();
+        let rows = rows.filter(|(_, (_, _, _, names))| names.contains(&name));
+        rows.map(|(row, _)| row).collect::<Vec<_>>()
+    };
+    let (own, others) = (rows(name), rows(other));
+    !others.is_empty() && !own.iter().any(|row| others.contains(row))
 }
 
 /// Says whether a name stands for a later role, too.
@@ -366,7 +401,13 @@ fn of_role(found: &Found, role: Role) -> Option<String> {
 }
 
 /// Names the targets and recipes that make no goal.
-fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
+fn left(
+    file: &str,
+    given: &[&str],
+    used: &HashSet<&str>,
+    cannot: &dyn Fn(&str) -> Option<String>,
+    found: &mut Found,
+) {
     let mut rest: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
     // One with a dot in its name is a file that is made.
@@ -376,6 +417,12 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
         let known = known.find(|(_, _, _, names)| names.contains(name));
         let goal = known.and_then(|(role, _, _, _)| of_role(found, *role));
         let shown = mask::line(name, SHOWN);
+        if goal.is_some()
+            && let Some(why) = cannot(name).filter(|why| why != RUNS_NOTHING)
+        {
+            found.leave_out(format!("{file}: {shown}: {why}"));
+            continue;
+        }
         match (goal, by_name(name)) {
             (Some(id), _) => found.leave_told(format!("{file}: {shown}"), vec![id], MAY),
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),

@@ -133,3 +133,23 @@ fn what_make_only_says_is_no_rule() {
     assert!(rules.under_condition().is_empty());
     assert_eq!(rules.lines("a"), "t");
 }
+
+#[test]
+fn what_has_no_lines_of_its_own_only_calls_what_it_needs() {
+    let calls = |text: &str, name: &str| {
+        let rules = Rules::of_makefile(text);
+        let calls = rules.only_calls(name);
+        calls.map(|all| all.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let text = "all: a b\na:\n\tx\nb: a\n\ty\nc: a\n\tz\nd: a e\n";
+    assert_eq!(calls(text, "all").unwrap(), ["a", "b"]);
+    assert_eq!(calls(text, "").unwrap(), ["a", "b"]);
+    for name in ["a", "c", "d", "none"] {
+        assert_eq!(calls(text, name), None, "{name}");
+    }
+    let many: String = (0..20).map(|at| format!("t{at}:\n\tx\n")).collect();
+    let all: String = (0..20).map(|at| format!(" t{at}")).collect();
+    assert_eq!(calls(&format!("all:{all}\n{many}"), "all"), None);
+    let few = Rules::of_makefile("test: tool a.o\n\t./tool\na.o:\n\tcc\n");
+    assert_eq!(few.without_lines("test"), ["tool"]);
+}

@@ -23,6 +23,9 @@ const MOST_INCLUDED: usize = 32;
 const MOST_RECIPES: usize = 200;
 /// How many packages are looked through for a script.
 const MOST_PACKAGES: usize = 200;
+/// Of which files make builds a program by itself, and with what.
+const OF_SOURCES: [(&str, &str); 4] =
+    [(".c", "cc"), (".cc", "c++"), (".cpp", "c++"), (".C", "c++")];
 /// Who looks for a file of tasks in the folders above, too, and runs them where it lies.
 const UPWARDS: [&str; 4] = ["deno task", "just", "rake", "task"];
 
@@ -207,6 +210,7 @@ impl<'l> TaskFiles<'l> {
             return Some((folder, text)).filter(|(_, text)| check::is_shells(task.name, text));
         }
         let path = self.file_of(&folder, task)?;
+        let folder_of_task = folder.clone();
         let home = match (task.program, task.file) {
             ("just", _) => split(&path).0.to_owned(),
             (program, None) if UPWARDS.contains(&program) => split(&path).0.to_owned(),
@@ -218,7 +222,17 @@ impl<'l> TaskFiles<'l> {
                 let rules = self.rules(task.program, &path);
                 let is_strict = self.strict.borrow().contains(&path);
                 let strict = if is_strict { "set -e\n" } else { "" };
-                let whole = || format!("{strict}{}", rules.whole(task.name));
+                let whole = || match rules.only_calls(task.name) {
+                    // What it runs is theirs, each by itself.
+                    Some(others) => {
+                        let calls = others.iter().map(|name| format!("{} {name}", task.program));
+                        calls.collect::<Vec<_>>().join("\n")
+                    }
+                    None => {
+                        let made = self.made_by_itself(&folder_of_task, &rules, task);
+                        format!("{strict}{made}{}", rules.whole(task.name))
+                    }
+                };
                 rules.has(task.name).then(whole)
             }
             "rake" => rake::text_of(&self.look.read(&path)?, task.name),
@@ -231,6 +245,23 @@ impl<'l> TaskFiles<'l> {
             program => listed::text_of(program, &self.look.read(&path)?, task.name),
         };
         Some((home, text?))
+    }
+
+    /// Returns the commands by which make itself builds what a target needs of files with the same name, and no lines are written for.
+    fn made_by_itself(&self, folder: &str, rules: &Rules, task: &Task) -> String {
+        if task.program == "just" {
+            return String::new();
+        }
+        let command = |name: &String| {
+            let (source, compiler) = OF_SOURCES.iter().find_map(|(end, compiler)| {
+                let source = format!("{name}{end}");
+                has(self.look, &join(folder, &source)).then_some((source, compiler))
+            })?;
+            let (name, source) = (text::shell_word(name), text::shell_word(&source));
+            Some(format!("{compiler} -o {name} {source}\n"))
+        };
+        let names = rules.without_lines(task.name);
+        names.iter().filter_map(command).collect()
     }
 
     /// Returns the file that a task stands in.

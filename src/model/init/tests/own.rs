@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn left_out(files: &Files) -> Vec<String> {
+    propose(files, &PLAIN).left_out
+}
+
 #[test]
 fn a_tool_is_called_as_the_project_calls_it_itself() {
     let tox = |call: &str| {
@@ -95,6 +99,79 @@ fn of_a_module_that_the_environment_has_nobody_says_that_it_is_not_installed() {
     let both = why(&["mypy: freezegun", ".venv/bin/python: freezegun"]);
     let both = both.unwrap_or_default();
     assert!(both.starts_with("freezegun is not installed"), "{both}");
+}
+
+#[test]
+fn tests_that_run_what_they_build_of_the_repository_run_at_once() {
+    let source = ("tool.c", "int main() {}\n");
+    let by_rule = "tool: tool.c\n\t$(CC) -o $@ $<\ntest: tool\n\t./tool | grep -q ok\n";
+    let by_itself = "test: tool\n\t./tool --self | grep -q ok\n";
+    for text in [by_rule, by_itself] {
+        let goals = goals_in(&[source, ("Makefile", text)]);
+        assert_eq!(goals, ["9 tests-pass: make --silent test"], "{text}");
+    }
+    let runs = |files: &[(&str, &str)]| {
+        let found = propose(&Files::of(files), &PLAIN);
+        found.untested().is_none()
+    };
+    assert!(runs(&[source, ("Makefile", by_itself)]));
+    // What is not built of the repository waits, and what is called as what does harm.
+    assert!(!runs(&[("Makefile", by_itself)]));
+    let harms = "test: tool\n\t./tool reset\n";
+    assert!(!runs(&[source, ("Makefile", harms)]));
+}
+
+#[test]
+fn a_target_that_only_calls_what_are_goals_is_none() {
+    let makefile = "all: lint test\nlint:\n\t! grep -rn TODO src\ntest:\n\tpython3 -m unittest\n";
+    let justfile = "check: lint\n\nlint:\n    ! grep -rn TODO src\n";
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make all\n";
+    let files = [
+        ("Makefile", makefile),
+        ("justfile", justfile),
+        (".github/workflows/ci.yml", workflow),
+    ];
+    let expected = [
+        "9 tests-pass: make --silent test",
+        "7 lint-clean: make --silent lint",
+    ];
+    for wishes in [&PLAIN, &WITH_CI] {
+        assert_eq!(goals_of(&Files::of(&files), wishes), expected);
+    }
+    let left_out = left_out(&Files::of(&files));
+    for line in [
+        "Makefile: all: tests-pass, lint-clean tell the same",
+        "justfile: check: lint-clean tells the same",
+        "justfile: lint: lint-clean tells the same",
+    ] {
+        assert!(left_out.iter().any(|it| it == line), "{left_out:?}");
+    }
+    // Of two names of one the known one of its role counts.
+    let alone = [(
+        "justfile",
+        "check: lint\n\nlint:\n    ! grep -rn TODO src\n",
+    )];
+    assert_eq!(goals_in(&alone), ["7 lint-clean: just lint"]);
+    // One with lines of its own does more.
+    let more = "all: lint\n\tmypy .\nlint:\n\truff check .\n";
+    let goals = goals_in(&[("Makefile", more)]);
+    assert!(
+        goals.contains(&"10 builds: make --silent all".to_owned()),
+        "{goals:?}"
+    );
+}
+
+#[test]
+fn a_target_that_changes_files_is_left_out_for_that() {
+    let makefile = "lint:\n\truff check .\nfmt-check:\n\truff format --check .\nfmt:\n\truff format .\nformat:\n\tclang-format -i *.c\n";
+    let left_out = left_out(&Files::of(&[("Makefile", makefile), ("a.c", "")]));
+    assert_eq!(
+        left_out,
+        [
+            "Makefile: fmt: it changes files (ruff format .); a goal only looks",
+            "Makefile: format: it changes files (clang-format -i *.c); a goal only looks",
+        ]
+    );
 }
 
 #[test]
