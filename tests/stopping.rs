@@ -339,6 +339,27 @@ fn a_stop_file_is_neither_written_nor_removed_by_way_of_a_link() {
 }
 
 #[test]
+fn a_pipe_in_the_git_folder_keeps_nobody_from_stopping() {
+    let repo = repo();
+    let script = "mkfifo .git/rebase-merge; touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; touch a";
+    repo.agent_does(&[script]);
+    let mut child = repo.spawn_run(&[]);
+    repo.wait_for("here");
+    let told = repo.evolve(&["stop", "enough"]).expect(0);
+    assert!(
+        told.stdout.contains("the loop stops after"),
+        "{}",
+        told.stdout
+    );
+    assert_eq!(repo.read(".agents/evolve/STOP"), "enough\n");
+    repo.evolve(&["stop", "--off"]).expect(0);
+    assert!(!repo.has(".agents/evolve/STOP"));
+    repo.evolve(&["stop", "--now"]).expect(0);
+    assert_ne!(child.wait().unwrap().code(), Some(0));
+    fs::write(repo.out("go"), "").unwrap();
+}
+
+#[test]
 fn a_stop_is_written_whatever_stands_in_the_place_of_gits_list_of_excluded_files() {
     let repo = repo();
     let excluded = repo.path(".git/info/exclude");

@@ -1122,6 +1122,9 @@ fn what_a_check_runs_by_a_pattern_a_pipe_or_a_module_is_frozen() {
     for (check, file) in [
         ("for f in t/*.sh; do sh $f || exit 1; done", "t/g.sh"),
         ("cat t/g.sh | sh", "t/g.sh"),
+        ("tr -d x < t/g.sh | sh", "t/g.sh"),
+        ("printf 'sh t/g.sh' | sh", "t/g.sh"),
+        ("exec 3<t/g.sh; sh <&3", "t/g.sh"),
         ("python3 -m t || true", "t/__main__.py"),
     ] {
         let repo = TestRepo::empty();
@@ -1250,6 +1253,10 @@ fn what_reaches_a_shell_by_way_of_a_list_is_named_and_what_is_looked_at_is_not()
             "t/g.sh",
             Some("t/g.sh"),
         ),
+        ("read -r c < t/g.sh && $c", "t/g.sh", Some("t/g.sh")),
+        ("sqlite3 db < t/g.sh", "t/g.sh", Some("t/g.sh")),
+        ("tr -d x < t/g.sh | wc -l", "", None),
+        ("read -r c < t/g.sh && test -n \\\"$c\\\"", "", None),
         ("grep -qv TODO t/*.sh || true; wc -l t/g.sh", "", None),
         ("~/none/x; grep -rn TODO t/ | grep -v ok", "", None),
         ("~/none/x; test -z \\\"$(grep -rn TODO t)\\\"", "", None),

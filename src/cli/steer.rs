@@ -56,18 +56,20 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
             global.tell("`evolve stop --off --kill` takes it away\n");
         }
         (false, off) => {
-            let repo = Repo::discover(&current_dir()?)?;
+            let here = Here::find()?;
             match (off, options.now) {
                 (true, _) => {
-                    let path = stop_file(&repo, "removed")?;
+                    let path = stop_file(&here.root, "removed")?;
                     take_away(global, &path)?;
                     tell_of_kill(global)?;
                 }
-                (false, true) => end_now(global, &repo)?,
+                (false, true) => end_now(global, &here.private)?,
                 (false, false) => {
-                    let path = stop_file(&repo, "written")?;
+                    let path = stop_file(&here.root, "written")?;
                     // An agent may have seen to it that this cannot be done, and the loop is to stop all the same.
-                    if let Err(cause) = Ledger::exclude_private_files(&repo, &[]) {
+                    let repo = here.repo.as_ref().map_err(Error::clone);
+                    let excluded = repo.and_then(|repo| Ledger::exclude_private_files(repo, &[]));
+                    if let Err(cause) = excluded {
                         global.warn(&cause.message);
                     }
                     let there = std::fs::symlink_metadata(&path).map(|there| there.file_type());
@@ -76,7 +78,7 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                     if !is_kept {
                         files::replace(&path, format!("{words}\n").as_bytes())?;
                     }
-                    global.tell(&format!("{}\n", what_stops(&repo)));
+                    global.tell(&format!("{}\n", what_stops(&here.private)));
                     global.tell("`evolve stop --off` takes it away\n");
                 }
             }
@@ -85,15 +87,50 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
     Ok(0)
 }
 
+/// Where something is to be stopped.
+struct Here {
+    root: PathBuf,
+    private: PathBuf,
+    /// Why it cannot be opened, if that is so.
+    repo: Result<Repo>,
+}
+
+impl Here {
+    /// Finds the repository, also where an agent left in `.git` what opening it would wait for.
+    fn find() -> Result<Here> {
+        let folder = current_dir()?;
+        let cause = match Repo::discover(&folder) {
+            Ok(repo) => {
+                return Ok(Here {
+                    root: repo.root.clone(),
+                    private: repo.private.clone(),
+                    repo: Ok(repo),
+                });
+            }
+            Err(cause) => cause,
+        };
+        let is_root = |folder: &&Path| std::fs::symlink_metadata(folder.join(".git")).is_ok();
+        let root = folder.ancestors().find(is_root).map(Path::to_owned);
+        match (Repo::places(&folder), root) {
+            (Some(places), Some(root)) if cause.kind == Kind::Unsafe => Ok(Here {
+                root,
+                private: places.private,
+                repo: Err(cause),
+            }),
+            _ => Err(cause),
+        }
+    }
+}
+
 /// Returns where the STOP file is; refuses where a link in the place of a folder leads elsewhere, so that nothing is done there.
-fn stop_file(repo: &Repo, what: &str) -> Result<PathBuf> {
+fn stop_file(root: &Path, what: &str) -> Result<PathBuf> {
     let above = Path::new(names::STOP).ancestors().skip(1);
     let leads_elsewhere = |folder: &&Path| {
-        let meta = std::fs::symlink_metadata(repo.root.join(folder));
+        let meta = std::fs::symlink_metadata(root.join(folder));
         meta.is_ok_and(|meta| !meta.is_dir())
     };
     match above.into_iter().find(leads_elsewhere) {
-        None => Ok(repo.root.join(names::STOP)),
+        None => Ok(root.join(names::STOP)),
         Some(folder) => Err(Error::unsafe_repo(format!(
             "{} is not a plain folder, so no {} is {what} there",
             folder.display(),
@@ -152,8 +189,8 @@ fn remove_empty(folder: &Path) -> Result<()> {
 }
 
 /// Says what a STOP file has stop.
-fn what_stops(repo: &Repo) -> String {
-    let [is_looping, is_searching] = locks(&repo.private).map(|lock| lock::holder(&lock).is_some());
+fn what_stops(private: &Path) -> String {
+    let [is_looping, is_searching] = locks(private).map(|lock| lock::holder(&lock).is_some());
     let at_work = [
         is_looping.then_some("the loop stops after its running cycle"),
         is_searching.then_some("the search ends when what runs is done"),
@@ -181,8 +218,8 @@ fn wake(private: &Path) -> Result<()> {
 }
 
 /// Ends the sessions at work as SIGINT would; they know who asked.
-fn end_now(global: &Global, repo: &Repo) -> Result<()> {
-    let [looping, searching] = locks(&repo.private).map(|lock| lock::holder(&lock));
+fn end_now(global: &Global, private: &Path) -> Result<()> {
+    let [looping, searching] = locks(private).map(|lock| lock::holder(&lock));
     if looping.is_none() && searching.is_none() {
         global.tell("no evolve is at work here\n");
         return Ok(());
@@ -190,7 +227,7 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     for holder in [&looping, &searching].into_iter().flatten() {
         process::send(holder.pid, stop::NOW)?;
     }
-    wake(&repo.private)?;
+    wake(private)?;
     if let Some(holder) = looping {
         let pid = holder.pid;
         global.tell(&format!("process {pid} undoes its cycle and ends\n"));
