@@ -576,3 +576,14 @@ fn a_summary_that_is_too_large_to_be_read_is_told() {
         run.stderr
     );
 }
+
+#[test]
+fn a_search_whose_agent_failed_each_time_ends_as_with_one_that_cannot_run() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["exit 1"; 4]);
+    let run = repo.search(&["--max-attempts=2"]).expect(4);
+    assert!(run.stdout.contains("nothing was tried"), "{}", run.stdout);
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["exit 1", "echo 2 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+}

@@ -33,6 +33,7 @@ use crate::model::search::lineage::{
     Adjustment, Entry, Id, Lineage, Measure, Note, Request, Why, Word,
 };
 use crate::model::text;
+use crate::search::overview;
 use crate::session::{Cut, Ending, Searching, Site, Slots};
 use crate::view;
 
@@ -494,7 +495,12 @@ fn over(site: &Site, lineage: &Lineage, why: Why) -> tell::Ending {
             .unwrap_or_else(|| why.words().to_owned()),
         exit_code: match why {
             Why::EnvironmentChanged => Kind::Human.exit_code(),
-            _ => 0,
+            Why::Stopped | Why::MaxCost => 0,
+            // An agent that failed each time tried nothing.
+            _ => match overview::of(lineage, site.store.number).failed_throughout() {
+                Some(_) => Kind::Agent.exit_code(),
+                None => 0,
+            },
         },
     }
 }
