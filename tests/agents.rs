@@ -652,3 +652,24 @@ fn what_a_session_measured_that_recorded_nothing_is_what_status_and_report_tell(
     assert!(!report.contains("All is well"), "{report}");
     assert!(report.contains("1 of 2 goals pass"), "{report}");
 }
+
+#[test]
+fn a_limit_of_cost_that_an_agent_cannot_be_held_to_is_said_before_it_is_paid() {
+    let said =
+        "does not say what its calls cost, so that --max-cost ends the session after the first one";
+    for (program, expected) in [("codex", true), ("claude", false)] {
+        let mut repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.agent_does(&["touch a"]);
+        repo.installs(program);
+        let agent = format!("--agent={program}");
+        let run = repo
+            .evolve(&[&agent, "--max-cost=1", "--max-cycles=1"])
+            .expect(0);
+        assert_eq!(
+            run.stderr.contains(said),
+            expected,
+            "{program}: {}",
+            run.stderr
+        );
+    }
+}

@@ -179,6 +179,12 @@ fn equip(run: &RunOptions, entered: Entered, events: &Events) -> Result<Equipped
     for warning in warnings.into_iter().chain(hazards_of_path(&repo.root)) {
         events.warn(warning);
     }
+    if settings.limits.max_cost.is_some() && !agent.tells_cost() && undo.is_none() {
+        events.warn(format!(
+            "{} does not say what its calls cost, so that --max-cost ends the session after the first one; --max-cycles, --max-time or --max-tokens may hold",
+            agent.name
+        ));
+    }
     if let Some(limit) = settings.limits.max_time {
         stop.after(Some(limit));
     }

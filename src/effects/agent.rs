@@ -134,6 +134,14 @@ impl Agent {
         }
     }
 
+    /// Says whether it may tell what its calls cost.
+    pub fn tells_cost(&self) -> bool {
+        match &self.way {
+            Way::Line(_) => false,
+            Way::Program(_, preset) => preset.output.rules.iter().any(|rule| !rule.cost.is_empty()),
+        }
+    }
+
     /// Runs the agent on a brief, supervised, bounded and logged; tells what it does while it does it.
     pub async fn work(
         &self,
