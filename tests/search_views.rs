@@ -31,6 +31,7 @@ fn searched(more: &[&str]) -> (TestRepo, String) {
         "value",
         "--seed=1",
         "--max-attempts=7",
+        "--direction=max",
     ];
     arguments.extend(["--gate", "! grep -q bad value", "--agent", &agent]);
     arguments.extend(more);

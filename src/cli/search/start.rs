@@ -140,6 +140,8 @@ pub fn discard(global: &Global) -> Result<u8> {
         return Err(Error::usage("there is no search to discard"));
     };
     let kept = Store::newest(&repo).ok().flatten();
+    // What somebody made up has no winner.
+    let kept = kept.filter(|(store, _)| strange(store).is_none());
     let winner = kept.and_then(|(store, lineage)| {
         let best = plan::winner_alone(&repo, &store, &lineage)?;
         Some((best, search::commit(&lineage, best).to_owned()))
