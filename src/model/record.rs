@@ -333,6 +333,15 @@ impl Record {
         }
     }
 
+    /// Returns them in few words: behind the score of an undone one stands that which it is back at.
+    pub fn course(&self) -> String {
+        match (self.measured_way(), self.score_left()) {
+            (Some(way), Some(left)) if self.is_undone() => format!("{way} → {}", number(left)),
+            (Some(way), _) => way,
+            (None, _) => self.scores(),
+        }
+    }
+
     /// Says behind a number of passing goals, where that is no longer so, that it was measured only.
     pub fn as_measured(&self) -> &'static str {
         match self.is_undone() && self.measured_way().is_some() {

@@ -190,7 +190,7 @@ fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
         Some(fate) => format!("{passing}, {fate}"),
         None => passing,
     };
-    let measured = [Cell::plain(scores(record)), Cell::plain(passing)];
+    let measured = [Cell::plain(record.course()), Cell::plain(passing)];
     row(record, taken_back, measured, record.why().as_deref())
 }
 
@@ -221,15 +221,6 @@ fn row(
         Cell(FAINT, clean_line(&record.timestamp)),
         Cell::plain(why.join("; ")),
     ]
-}
-
-/// Returns the score before a cycle and after it; behind them that of an undone one, which is back where it was.
-fn scores(record: &Record) -> String {
-    match (record.measured_way(), record.score_left()) {
-        (Some(way), Some(left)) if record.is_undone() => format!("{way} → {}", number(left)),
-        (Some(way), _) => way,
-        (None, _) => record.scores(),
-    }
 }
 
 fn short(commit: &str) -> String {

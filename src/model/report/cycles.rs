@@ -35,6 +35,8 @@ pub struct Entry {
     pub goal: String,
     /// The scores before and after.
     pub score: String,
+    /// The same in few words.
+    pub course: String,
     /// When it was recorded.
     pub when: String,
     /// Why, in words; may be empty.
@@ -149,6 +151,7 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         taken_back: String::new(),
         goal: line(record.goal_id.as_deref().unwrap_or("nothing to do"), NAME),
         score: record.scores(),
+        course: record.course(),
         when: moment(&record.timestamp),
         reason: reason(seen),
         facts: facts(seen),
