@@ -1,6 +1,5 @@
-//! Files that an agent took out of git and left where they are: git ignores them now. No commit holds what is measured of them, and no undo
-//! of commits would be needed to have them fail elsewhere. They are again as they were before the agent, so that only what is committed
-//! can meet a goal, and they are named.
+//! Files that an agent took out of git and left where they are: git ignores them now. No commit holds what is measured of them, so that a
+//! goal which they meet would fail in every clone. They are again as they were before the agent, and they are named.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
