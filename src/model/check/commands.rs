@@ -320,7 +320,7 @@ fn unquoted(value: &str) -> String {
 
 /// Returns the strings in quotes at the start of a text, up to where the brackets close of which so many are open before it, and
 /// those that it opens; without any, up to the end of the line. Beside them, how many bytes that took.
-fn strings(text: &str, mut depth: i32) -> (Vec<&str>, usize) {
+pub(super) fn strings(text: &str, mut depth: i32) -> (Vec<&str>, usize) {
     let mut found = Vec::new();
     let mut begun: Option<(char, usize)> = None;
     let mut is_behind = false;

@@ -3,8 +3,9 @@
 //! `includes`, Gradle's `apply from`, Maven's `relativePath`, Checkstyle's `configLocation`, Cargo's `build`. What is run before tests is
 //! code (`commands`). Pure.
 
+use super::commands::strings;
 use super::modules::{self, folder_of};
-use super::path::join;
+use super::path::{LONGEST, join};
 use super::tasks::Used;
 
 /// What is asked of a file that settings load.
@@ -12,8 +13,6 @@ pub const LOADED: &str = "loaded";
 
 /// How many files one file of settings loads at most.
 const MOST: usize = 64;
-/// How much of a value is looked at, in characters.
-const LONGEST: usize = 4096;
 /// How many lines of a list are looked at.
 const MOST_LINES: usize = 64;
 
@@ -180,10 +179,11 @@ fn words(value: &str) -> Vec<&str> {
     match value.chars().next() {
         Some(quote @ ('"' | '\'' | '`')) => line[1..].split(quote).take(1).collect(),
         Some('[' | '{' | '(') => {
-            let inner = bracketed(value);
-            let strings = strings(inner);
-            match strings.is_empty() {
-                true => bare(inner),
+            let (strings, end) = strings(value, 0);
+            // As in YAML, where they need no quotes.
+            let is_closed = value[..end].ends_with([']', '}', ')']);
+            match strings.is_empty() && is_closed {
+                true => bare(&value[1..end - 1]),
                 false => strings,
             }
         }
@@ -201,37 +201,6 @@ fn words(value: &str) -> Vec<&str> {
     }
 }
 
-/// Returns what stands between the bracket with which a text begins and the one that closes it.
-fn bracketed(text: &str) -> &str {
-    let mut depth = 0_usize;
-    for (at, letter) in text.char_indices().take(LONGEST) {
-        match letter {
-            '[' | '{' | '(' => depth += 1,
-            ']' | '}' | ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return &text[1..at];
-        }
-    }
-    ""
-}
-
-/// Returns the strings in a text.
-fn strings(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['"', '\'', '`']) {
-        let quote = &rest[at..=at];
-        let Some((one, after)) = rest[at + 1..].split_once(quote) else {
-            break;
-        };
-        found.push(one);
-        rest = after;
-    }
-    found
-}
-
 /// Returns the words of a line that stand without quotes, or in quotes of their own; what follows a `#` says nothing.
 fn bare(text: &str) -> Vec<&str> {
     let lines = text.lines();
@@ -247,7 +216,7 @@ fn applied(line: &str) -> Option<Vec<&str>> {
         .trim_start()
         .strip_prefix("apply")?
         .split_once("from")?;
-    Some(strings(rest))
+    Some(strings(rest, 0).0)
 }
 
 /// Returns what stands in the elements of XML with this name.
