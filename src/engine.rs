@@ -195,7 +195,8 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
             return Ok(ending);
         }
         let recorded = progress.recorded.tally().len();
-        let arrived = Arrived::since_now(session.home());
+        let rests = !session.options.idle_wait.is_zero();
+        let arrived = rests.then(|| Arrived::since_now(session.home()));
         let step = cycle(session, progress).await;
         // One that was cut short may be recorded all the same.
         for record in progress.recorded.after(recorded) {
@@ -223,7 +224,7 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
 async fn rest(
     session: &Session,
     progress: &Progress,
-    mut arrived: Arrived,
+    arrived: Option<Arrived>,
 ) -> Result<Option<Ending>, Cut> {
     if let Some(ending) = reason_to_end(session, progress)? {
         return Ok(Some(ending));
@@ -238,12 +239,15 @@ async fn rest(
         );
         return Ok(Some(Ending::fine("limit", reason)));
     }
+    let Some(mut arrived) = arrived else {
+        return Ok(None);
+    };
     let home = session.home();
     arrived.look_at_commit(home);
     let still = || arrived.news(home).is_none();
     // A STOP that ends the rest is seen again by the next look.
     session.rest_while(rest, IDLE, still).await?;
-    if let Some(news) = arrived.news(home).filter(|_| !rest.is_zero()) {
+    if let Some(news) = arrived.news(home) {
         session.events.note(format!("the wait is over: {news}"));
     }
     Ok(None)
