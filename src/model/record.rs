@@ -17,7 +17,7 @@ pub use history::{History, read_record};
 pub use passing::BY_OTHERS;
 pub use recorded::{Recorded, Tally};
 pub use taken_back::{
-    REFUSED, TakenBack, Turn, UNDO_CYCLE, commits_taken_back, only_change, undo_message,
+    REFUSED, TakenBack, Turn, UNDO_CYCLE, commits_taken_back, only_change, undo_message, work_ref,
 };
 
 /// What became of a cycle (the verdict table of the README).

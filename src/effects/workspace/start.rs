@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::model::git::compared::{Compared, Refs};
 use crate::model::git::movement::Movement;
 use crate::model::git::whose::Whose;
+use crate::model::record::work_ref;
 
 /// How many seconds before the start a file may be dated that was changed since: file systems count coarser than clocks.
 const SLACK: i64 = 2;
@@ -247,7 +248,7 @@ impl Start {
 
     /// Returns the ref under which the agent's work stays reachable.
     pub fn work_ref(&self) -> String {
-        format!("refs/evolve/{}/{}", self.session, self.cycle)
+        work_ref(&self.session, self.cycle)
     }
 }
 

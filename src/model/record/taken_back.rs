@@ -14,6 +14,11 @@ const TAKES_BACK: &str = "Takes back";
 
 /// Where `evolve` keeps refs of its own, which clones do not have.
 const REFS: &str = "refs/evolve/";
+/// Returns the ref under which what an agent did in a cycle stays reachable.
+pub fn work_ref(session: &str, cycle: u64) -> String {
+    format!("{REFS}{session}/{cycle}")
+}
+
 /// What is said behind one that is not there.
 const ABSENT: &str = ", which is not in this repository";
 
@@ -75,8 +80,7 @@ impl Record {
 
     /// Returns the ref under which the work of an undone cycle is kept, in the repository where it was done.
     pub fn work_ref(&self) -> Option<String> {
-        let session = self.session.as_ref()?;
-        Some(format!("refs/evolve/{session}/{}", self.cycle))
+        Some(work_ref(self.session.as_ref()?, self.cycle))
     }
 
     /// Returns the record for somebody who looks at a repository: behind each ref of `evolve`'s that it names and that is not
