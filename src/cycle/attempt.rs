@@ -45,6 +45,7 @@ const FROZEN_MOUNTS: usize = 200;
 /// One attempt of an agent at a task, and everything that became known of it.
 #[derive(Debug)]
 pub struct Attempt<'a> {
+    /// The goals as they were loaded before it.
     pub goals: &'a Goals,
     before: &'a Snapshot,
     /// What is worked on.

@@ -111,7 +111,7 @@ impl Mirror {
             ))
             .hint("set XDG_STATE_HOME to a folder outside the repository"));
         }
-        let done = make_own_folder(&self.folder).and_then(|()| {
+        let done = make_copy_folder(&self.folder).and_then(|()| {
             files::remove_all(&self.whole())?;
             files::remove_all(&self.handed_over())?;
             // First of all: what is cut short here is still a copy of this one.
@@ -139,10 +139,10 @@ impl Mirror {
         if around.is_empty() {
             return files::remove_all(&folder);
         }
-        make_own_folder(&folder)?;
+        make_copy_folder(&folder)?;
         for path in around {
             let folder = folder.join(folder_name(path));
-            make_own_folder(&folder)?;
+            make_copy_folder(&folder)?;
             copy::refresh(path, &folder.join("git"), &folder, Purpose::ToOpen)?;
         }
         fs::write(folder.join("paths"), serde_json::to_vec(&names)?)
@@ -590,15 +590,15 @@ pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> 
 
 /// Makes a folder for a copy and what is noted of it. What stands in its place and is no folder is removed, and so is one in which
 /// something is neither a folder nor a file of one name: by way of a link, what lies elsewhere would be written over.
-fn make_own_folder(folder: &Path) -> IoResult<()> {
-    if !is_own_folder(folder) {
+fn make_copy_folder(folder: &Path) -> IoResult<()> {
+    if !is_copy_folder(folder) {
         files::remove_all(folder)?;
     }
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-fn is_own_folder(folder: &Path) -> bool {
+fn is_copy_folder(folder: &Path) -> bool {
     let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
     let is_own = |entry: fs::DirEntry| {
         let is_note = NOTES.iter().any(|name| entry.file_name() == *name);
@@ -614,7 +614,7 @@ fn is_own_folder(folder: &Path) -> bool {
 /// Says whether the copy in a folder is that of this git directory.
 fn is_of(folder: &Path, common: &Path) -> bool {
     let noted = files::read_text(&folder.join("of"), NOTE_LIMIT).ok();
-    is_own_folder(folder) && noted.filter(|noted| !noted.is_empty()) == identity(common)
+    is_copy_folder(folder) && noted.filter(|noted| !noted.is_empty()) == identity(common)
 }
 
 /// Says which git directory this is: a new one in the same place is another.
