@@ -11,6 +11,7 @@ mod commands;
 mod discovery;
 mod dotted;
 mod interpreter;
+mod lenient;
 mod loads;
 mod machine;
 mod modules;
@@ -41,6 +42,7 @@ pub use call::{of_module, operands, program_name, run_by_node};
 pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
+pub use lenient::{always_succeeds, cannot_fail, never_fails, only_asks, succeeds};
 pub use loads::loaded;
 pub use machine::altering;
 pub use modules::{

@@ -9,7 +9,8 @@ use super::called::{self, AROUND, TextsOf};
 use super::loops::ends_well_anyway;
 use super::writers;
 use super::{Found, Look, split, unclean};
-use crate::model::{check, text};
+use crate::model::check::{self, cannot_fail, only_asks};
+use crate::model::text;
 
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 120;
@@ -284,10 +285,6 @@ pub(super) const ENDLESS: &str = "it does not end by itself";
 pub(super) const NO_NAME: &str = "not called as a check is";
 /// Why what cannot fail makes no goal.
 pub(super) const SUCCEEDS: &str = "it succeeds whatever it finds";
-/// How a line ends that fails for nothing.
-const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
-/// What only prints, and does not fail.
-const PRINTS: [&str; 2] = ["echo", "printf"];
 /// Why what checks nothing makes no goal.
 pub(super) const ONLY_SAYS: &str = "it only says something";
 /// What says something, or ends.
@@ -425,90 +422,6 @@ pub(super) fn no_goal_of_part(name: &str, text: &str, texts_of: TextsOf) -> Opti
                 Some(format!("evolve cannot tell what it runs ({command})"))
             }),
     }
-}
-
-/// Says whether a line succeeds whatever its commands find, be it in a shell that stops at the first that fails.
-pub(super) fn always_succeeds(line: &str) -> bool {
-    let Some((before, end)) = line.rsplit_once("||") else {
-        return false;
-    };
-    let group = |open, close| end.trim().strip_prefix(open)?.strip_suffix(close);
-    let mut parts = match group('{', '}').or_else(|| group('(', ')')) {
-        Some(inside) => inside.split(';').collect(),
-        None => vec![end],
-    };
-    parts.retain(|part| !part.trim().is_empty() || end.trim().is_empty());
-    !before.contains(';') && parts.into_iter().all(succeeds)
-}
-
-/// Says whether a line succeeds whatever its commands find, in a shell that goes on: what counts is how it ends.
-pub(super) fn cannot_fail(line: &str) -> bool {
-    let gives_up = || line.trim_end().trim_end_matches("exit 0").contains("exit");
-    let stops = || line.contains("set -");
-    let end = line.rsplit(';').next().unwrap_or_default();
-    let by_end = succeeds(end) && !gives_up() && !stops();
-    always_succeeds(line) || never_fails(line) || by_end || only_asks(line)
-}
-
-/// Says whether a line, or what is left of one, only asks for something and goes on whatever the answer is:
-/// `if ! t; then echo no; fi`, `for f in *; do t || echo no; done`.
-fn only_asks(line: &str) -> bool {
-    let is_part = |part: &str| {
-        let mut rest = part.trim();
-        loop {
-            let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
-            match word {
-                "for" | "if" | "elif" | "while" | "until" => return true,
-                "then" | "else" | "do" | "fi" | "done" | "" => {}
-                _ => return succeeds(rest) || always_succeeds(rest),
-            }
-            if behind.is_empty() {
-                return true;
-            }
-            rest = behind.trim();
-        }
-    };
-    let first = line.split_whitespace().next().unwrap_or_default();
-    let words = [
-        "for", "if", "elif", "while", "until", "then", "else", "do", "fi", "done",
-    ];
-    words.contains(&first.trim_end_matches(';')) && line.split(';').all(is_part)
-}
-
-/// Says whether all that a line calls is told to succeed whatever it finds, or only shows what it finds.
-pub(super) fn never_fails(line: &str) -> bool {
-    let all = check::done(line);
-    let is_turned = line.trim_start().starts_with('!');
-    !is_turned && !all.is_empty() && all.iter().all(|one| is_lenient(&one.words))
-}
-
-/// Says whether a command succeeds whatever it finds.
-fn is_lenient(words: &[String]) -> bool {
-    let has = |option: &str| words.iter().any(|word| word == option);
-    let is = |tools: &[&str]| {
-        words
-            .iter()
-            .take(3)
-            .any(|word| tools.contains(&word.as_str()))
-    };
-    let of_zero = words
-        .windows(2)
-        .any(|two| two == ["--issues-exit-code", "0"]);
-    let told = has("--exit-zero") || has("--issues-exit-code=0") || of_zero;
-    let looks = ["--check", "--check-only", "-c"].iter().any(|it| has(it));
-    let shows = is(&["black", "isort"]) && has("--diff") && !looks;
-    let lists = is(&["gofmt", "gofumpt", "goimports"]) && has("-l");
-    told || shows || lists
-}
-
-/// Says whether one command, without others around it, cannot fail.
-pub(super) fn succeeds(command: &str) -> bool {
-    let command = [">&2", "1>&2", "2>&1"]
-        .iter()
-        .fold(command.to_owned(), |rest, to| rest.replace(to, ""));
-    let first = command.split_whitespace().next().unwrap_or_default();
-    let is_alone = !command.contains(['|', '&', ';', '>', '<', '(', ')', '`', '\n']);
-    IN_ANY_CASE.contains(&command.trim()) || is_alone && PRINTS.contains(&first)
 }
 
 /// Says why a target or recipe makes no goal by its name alone.

@@ -8,7 +8,8 @@ use super::Step;
 use super::commands::{commands_of, parts_of, spans_lines};
 use super::shell::in_its_shell;
 use super::uses::{Use, is_of_another_user, only_shows, use_of_one};
-use crate::model::init::offer::{self, SUCCEEDS, always_succeeds, cannot_fail, never_fails};
+use crate::model::check::{always_succeeds, cannot_fail, never_fails};
+use crate::model::init::offer::{self, SUCCEEDS};
 
 /// What goes by things that only CI has.
 const OF_CI: [&str; 8] = [

@@ -1,9 +1,9 @@
 //! Whether a script of the shell runs from its first line to its last and ends well there, whatever its commands find. What is not certain is
 //! taken to be able to fail. Pure.
 
-use super::super::offer::succeeds;
 use super::pieces::{End, pieces};
 use super::stops;
+use crate::model::check::succeeds;
 
 /// What makes more than a line of commands, or may end the script, or have it end, before its last line.
 const ENDS: [&str; 31] = [
