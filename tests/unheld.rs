@@ -486,3 +486,24 @@ fn a_file_that_is_no_longer_tracked_and_as_it_was_stays_and_is_named() {
     assert_eq!(repo.read("made"), "built\n");
     assert!(!repo.git(&["ls-files"]).contains("made"));
 }
+
+#[test]
+fn a_file_that_a_checkout_converts_and_that_is_no_longer_tracked_stays_as_it_was() {
+    let repo = repository();
+    repo.write(".gitattributes", "made text eol=crlf\n");
+    repo.write("made", "built\r\n");
+    repo.commit_all("a build output");
+    repo.agent_does(&[
+        "git rm -q --cached made; echo made >.gitignore; echo good >a.txt; git add -A; git commit -qm x",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let notes = record["notes"].to_string();
+    assert!(
+        notes.contains("still there, as before the agent: made"),
+        "{notes}"
+    );
+    assert!(!notes.contains("quarantine"), "{notes}");
+    assert_eq!(repo.read("made"), "built\r\n");
+}

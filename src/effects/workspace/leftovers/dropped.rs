@@ -45,11 +45,16 @@ impl Workspace<'_> {
                 continue;
             }
             dropped.push(text::path(path));
-            if !is_as_committed(&place, old) {
-                quarantine.take(root, path)?;
-                let written = self.write_again(path, old, &place);
-                written.map_err(|cause| Error::io("write", &place, cause))?;
+            if is_as_committed(&place, old) {
+                continue;
             }
+            let was = self.checked_out(path, old)?;
+            if holds(&place, old, &was) {
+                continue;
+            }
+            quarantine.take(root, path)?;
+            let written = write(&place, old, &was);
+            written.map_err(|cause| Error::io("write", &place, cause))?;
         }
         let mut notes = Vec::new();
         if !dropped.is_empty() {
@@ -62,26 +67,41 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
-    /// Writes a file as a checkout of the start would.
-    fn write_again(&self, path: &[u8], old: &Entry, place: &Path) -> std::io::Result<()> {
-        let as_stored = || self.repo.blob(&old.id).map_err(std::io::Error::other);
-        if old.mode == LINK {
-            return symlink(OsStr::from_bytes(&as_stored()?), place);
-        }
+    /// Returns what a checkout of the start writes there, or where a link leads.
+    fn checked_out(&self, path: &[u8], old: &Entry) -> Result<Vec<u8>> {
         let converted = std::str::from_utf8(path).ok().and_then(|path| {
             let asked = ["cat-file", "--filters", &format!("--path={path}"), &old.id];
             self.repo.git.run(&asked).ok()
         });
-        let bytes = converted.map_or_else(as_stored, Ok)?;
-        let mode = if old.mode == EXECUTABLE { 0o777 } else { 0o666 };
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(place)?;
-        file.write_all(&bytes)
+        match converted.filter(|_| old.mode != LINK) {
+            Some(bytes) => Ok(bytes),
+            None => self.repo.blob(&old.id),
+        }
     }
+}
+
+/// Writes a file where nothing is.
+fn write(place: &Path, old: &Entry, bytes: &[u8]) -> std::io::Result<()> {
+    if old.mode == LINK {
+        return symlink(OsStr::from_bytes(bytes), place);
+    }
+    let mode = if old.mode == EXECUTABLE { 0o777 } else { 0o666 };
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(place)?;
+    file.write_all(bytes)
+}
+
+/// Says whether a plain file holds exactly these bytes.
+fn holds(place: &Path, old: &Entry, bytes: &[u8]) -> bool {
+    let meta = fs::symlink_metadata(place);
+    let is_alike = |meta: fs::Metadata| meta.is_file() && meta.len() == bytes.len() as u64;
+    old.mode != LINK
+        && meta.is_ok_and(is_alike)
+        && fs::read(place).is_ok_and(|found| found == bytes)
 }
 
 fn is_file(entry: &Entry) -> bool {
