@@ -41,6 +41,39 @@ fn searched(more: &[&str]) -> (TestRepo, String) {
 }
 
 #[test]
+fn without_a_number_the_best_attempt_is_shown() {
+    let (repo, _) = searched(&[]);
+    let shown = repo.evolve(&["search", "show"]).expect(0).stdout;
+    assert_eq!(
+        shown,
+        repo.evolve(&["search", "show", "6"]).expect(0).stdout
+    );
+    let patch = repo.evolve(&["search", "diff"]).expect(0).stdout;
+    assert!(patch.contains("+5.00001"), "{patch}");
+}
+
+#[test]
+fn where_nothing_is_better_there_is_no_best_attempt_to_compare() {
+    let repo = TestRepo::empty();
+    repo.write("value", "2\n");
+    repo.commit_all("first");
+    let options = [
+        "search",
+        "cat value",
+        "--files=value",
+        "--max-attempts=1",
+        "--direction=max",
+        "--agent=echo 1 >value",
+    ];
+    repo.evolve(&options).expect(0);
+    let refused = repo.evolve(&["search", "diff"]).expect(2).stderr;
+    assert!(
+        refused.contains("no attempt is better than the untouched code"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn each_ending_is_told_with_its_reason_and_the_report_names_the_winner() {
     let (_, told) = searched(&[]);
     for line in [

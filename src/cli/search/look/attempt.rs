@@ -23,7 +23,7 @@ const DIFF_SHOWN: usize = 64 << 20;
 /// Shows one attempt.
 pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     let seen = Seen::of(global, options.which)?;
-    let id = seen.known(options.id)?;
+    let id = seen.known(options.id.unwrap_or(seen.overview.best))?;
     let row = &seen.overview.rows[usize::try_from(id).unwrap_or(0)];
     let sampled = overview::sampled(&seen.lineage, id);
     let parent = row.parents.first().copied();
@@ -93,7 +93,11 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
 /// Shows what an attempt changes in another one.
 pub fn diff(global: &Global, options: &DiffOptions) -> Result<u8> {
     let seen = Seen::of(global, options.which)?;
-    let (id, other) = (seen.known(options.id)?, seen.known(options.other)?);
+    let id = match options.id {
+        Some(id) => seen.known(id)?,
+        None => seen.best()?,
+    };
+    let other = seen.known(options.other)?;
     for id in [id, other] {
         seen.refuse_without_change(id)?;
     }
@@ -119,6 +123,17 @@ impl Seen {
         match self.lost(&[from, to]) {
             Some(_) => Ok(None),
             None => self.patch(from, to, most).map(Some),
+        }
+    }
+
+    /// Returns the best attempt, if one is better than the untouched code.
+    fn best(&self) -> Result<u64> {
+        match self.overview.best {
+            0 => Err(
+                Error::usage("no attempt is better than the untouched code so far")
+                    .hint("`evolve search board --all` lists them; `evolve search diff ID` shows what one changed"),
+            ),
+            best => Ok(best),
         }
     }
 

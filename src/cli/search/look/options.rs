@@ -45,9 +45,9 @@ pub(in crate::cli) struct StatusOptions {
 /// `evolve search show`.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct ShowOptions {
-    /// The attempt's number; 0 is the baseline
+    /// The attempt's number; 0 is the baseline [default: the best]
     #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
-    pub id: u64,
+    pub id: Option<u64>,
     /// The whole patch as well
     #[arg(long)]
     pub diff: bool,
@@ -61,9 +61,9 @@ pub(in crate::cli) struct ShowOptions {
 /// `evolve search diff`.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct DiffOptions {
-    /// The attempt's number
+    /// The attempt's number [default: the best]
     #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
-    pub id: u64,
+    pub id: Option<u64>,
     /// What it is compared with [default: 0, the baseline]
     #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts), default_value_t = 0, hide_default_value = true)]
     pub other: u64,
