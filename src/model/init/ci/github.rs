@@ -21,6 +21,8 @@ const ON_CHANGES: [&str; 5] = [
 /// What a job may be allowed to write to by which something is sent away.
 const OUTWARD: [&str; 5] = ["contents", "deployments", "id-token", "packages", "pages"];
 
+/// How many of the values of a matrix make goals of one step.
+const MOST_CHOICES: usize = 12;
 /// Why a step makes no goal that calls an action, and one of the repository's own.
 const OF_GITHUB: &str = "an action of GitHub's, which only runs there";
 const OWN_ACTION: &str = "an action of the repository's own, whose steps are not read";
@@ -143,19 +145,49 @@ fn of_job(workflow: &Value, job: &Value, place: &str, found: &mut Found, steps: 
             };
             found.leave_out(format!("{place}: {action}: {why}"));
         }
-        for chosen in matrix::ways(job, &texts.join(" ")) {
-            let choice = matrix::choice(&format!("{place}: {at}"), &chosen);
-            let told = Told::of(workflow, job, step, chosen);
+        let mut choices = Vec::new();
+        let ways = matrix::ways(job, &texts.join(" "));
+        for chosen in &ways {
+            let choice = matrix::choice(&format!("{place}: {at}"), chosen);
+            if !choices.contains(&choice) {
+                choices.push(choice.clone());
+            }
+            if choices.iter().take(MOST_CHOICES).all(|one| *one != choice) {
+                continue;
+            }
+            let told = Told::of(workflow, job, step, chosen.clone());
             match of_step(workflow, job, step, &told, &ready) {
-                Ok(Some(read)) => steps.push(Step {
-                    source: format!("{place}: {}", read.source),
-                    choice,
-                    ..read
-                }),
+                Ok(Some(read)) => {
+                    let told = apart(&ways, chosen, texts[1]);
+                    steps.push(Step {
+                        source: format!("{place}: {}{told}", read.source),
+                        name: read.name.map(|name| format!("{name}{told}")),
+                        choice,
+                        ..read
+                    });
+                }
                 Ok(None) => {}
                 Err(why) => found.leave_out(format!("{place}: {why}")),
             }
         }
+        let more = choices.len().saturating_sub(MOST_CHOICES);
+        if more > 0 {
+            let shown = texts[..2].iter().rfind(|text| !text.is_empty());
+            let shown = mask::line(shown.map_or("", |text| super::first_line(text)), 60);
+            found.leave_out(format!(
+                "{place}: {shown}: {more} more values of its matrix"
+            ));
+        }
+    }
+}
+
+/// Returns what tells a way of a step from its others, if the step's own name does not.
+fn apart(ways: &[Chosen], chosen: &Chosen, name: &str) -> String {
+    let words = matrix::words(chosen);
+    let is_one_of_many = ways.iter().any(|way| matrix::words(way) != words);
+    match is_one_of_many && !words.trim().is_empty() && !name.contains("${{") {
+        true => format!(" ({})", mask::line(&words, 30)),
+        false => String::new(),
     }
 }
 
