@@ -180,7 +180,7 @@ fn what_an_agent_takes_out_of_a_sparse_checkout_is_measured_all_the_same() {
             .expect(0);
         assert_eq!(repo.each("result"), ["unchanged"], "{what}: {}", run.stdout);
         let said =
-            "files that were taken out of the sparse checkout are checked out again: in/todo";
+            "files that git was told to leave out of the checkout are checked out again: in/todo";
         assert!(run.stdout.contains(said), "{what}: {}", run.stdout);
         assert_eq!(
             (repo.has("in/todo"), repo.has("out")),
@@ -193,6 +193,24 @@ fn what_an_agent_takes_out_of_a_sparse_checkout_is_measured_all_the_same() {
         );
         assert_eq!(repo.git(&["ls-files", "-t", "in", "out"]), before, "{what}");
         assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+    }
+}
+
+#[test]
+fn a_whole_checkout_that_an_agent_makes_sparse_loses_nothing() {
+    for options in [&[][..], &["--isolate"]] {
+        let repo = TestRepo::with_files_wanted(&[("done", 5)]);
+        for name in ["b/file", "in/file"] {
+            repo.write(name, "kept\n");
+        }
+        repo.commit_all("files");
+        repo.agent_does(&["git sparse-checkout set --cone nosuch; touch done; git add --sparse done; git commit -qm done"]);
+        repo.run(&[&["--max-cycles=1"], options].concat()).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{options:?}");
+        let tracked = repo.git(&["ls-files", "b", "in"]);
+        assert_eq!(tracked, "b/file\nin/file", "{options:?}");
+        assert_eq!(repo.read("in/file"), "kept\n", "{options:?}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{options:?}");
     }
 }
 

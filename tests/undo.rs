@@ -179,7 +179,7 @@ fn whatever_an_agent_did_on_the_branch_is_undone_exactly() {
             git config -f .gitmodules submodule.nest.path nest; git config -f .gitmodules submodule.nest.url ../nest; git add -A; git commit -qm w"),
         ("a change hidden from git", "git update-index --assume-unchanged README; echo hidden >README; git rm -q b; git commit -qm w"),
         ("a removal hidden from git", "git update-index --assume-unchanged b; rm b"),
-        ("a change behind skip-worktree", "git update-index --skip-worktree b README; rm b; echo hidden >README"),
+        ("a change behind skip-worktree", "git update-index --skip-worktree README; echo hidden >README; git rm -q b; git commit -qm w"),
     ];
     for_each(&table, |what, script| {
         let reason = undone(&repository(), what, script);

@@ -1,5 +1,5 @@
-//! What a sparse checkout holds: one that an agent made to hold less, where a missing file that git was told to leave out is no change
-//! to it, and what an undo writes that it leaves out.
+//! What a checkout holds that an agent made to hold less, where a missing file that git was told to leave out is no change to it, and what
+//! an undo writes that a sparse one leaves out.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -38,15 +38,15 @@ impl Workspace<'_> {
                 gone.push(path.to_vec());
             }
         }
-        // Elsewhere such a mark hides that a file was removed.
-        if gone.is_empty() || !self.is_sparse() {
+        // Where the agent made the checkout sparse, its settings for that are gone by now: the marks count by themselves.
+        if gone.is_empty() {
             return Ok(None);
         }
         self.hold_again(&gone)?;
         let names = gone.iter().map(|path| String::from_utf8_lossy(path));
         let names: Vec<String> = names.map(|name| name.into_owned()).collect();
         Ok(Some(format!(
-            "files that were taken out of the sparse checkout are checked out again: {}",
+            "files that git was told to leave out of the checkout are checked out again: {}",
             some_of(&names)
         )))
     }
