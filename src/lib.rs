@@ -65,6 +65,7 @@ pub mod model {
     pub mod schema;
     pub mod search;
     pub mod select;
+    pub mod silenced;
     pub mod since;
     pub mod slot;
     pub mod snapshot;

@@ -16,6 +16,7 @@ pub mod locks;
 mod open;
 mod others;
 mod own;
+mod silenced;
 mod start;
 mod status;
 mod stock;

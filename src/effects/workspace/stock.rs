@@ -189,6 +189,7 @@ impl Workspace<'_> {
             .extend(self.replaced(start, &left.submodules)?);
         change.unheld.append(&mut left.unheld);
         change.unheld.extend(self.moved_modules(start, tip)?);
+        left.notes.extend(self.silenced(&differences)?);
         let changed = self.changed_files(start, differences, &mut change)?;
         if !start.is_ledger_converted
             && let Some(converted) = status::converted(self.repo)
