@@ -14,12 +14,12 @@ use crate::event::Event;
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goals};
 use crate::model::ledger as names;
 use crate::model::snapshot::Snapshot;
-use crate::model::sweep::{self, Batch, Harvest};
+use crate::model::sweep::{self, Batch, Finding, Harvest};
 use crate::model::text;
 use crate::model::work::Mended;
 use crate::session::{Cut, LastSweep, Progress, Session};
 
-/// How many of the items that are done in vain are named.
+/// How many items that are done in vain, and places that no cycle may change, are named.
 const NAMED: usize = 5;
 
 /// Sweeps if it is time to; called only where no goal fails. Says whether new items may stand in the queue. Between two
@@ -281,8 +281,9 @@ fn harvest(
         lists.push(sweep::floors(goals, before, &known).into_iter().collect());
     }
     let findings = swept.batches.iter().flat_map(|batch| &batch.findings);
+    let frozen = findings.filter(|finding| !is_free(&finding.file));
     Harvest {
-        frozen: findings.filter(|finding| !is_free(&finding.file)).count(),
+        frozen: frozen.map(Finding::place).collect(),
         ..sweep::pick(lists, queue)
     }
 }
@@ -296,19 +297,21 @@ fn told(harvest: &Harvest) -> String {
             text::count(new, "new item")
         ),
     };
-    if harvest.frozen > 0 {
-        let findings = text::count(harvest.frozen, "finding");
+    if !harvest.frozen.is_empty() {
+        let findings = text::count(harvest.frozen.len(), "finding");
+        let places = text::some_of(&harvest.frozen, NAMED);
         told.push_str(&format!(
-            ", and {findings} in files that no cycle may change"
+            ", and {findings} in files that no cycle may change: {places}"
         ));
     }
     told
 }
 
 fn tell(session: &Session, harvest: &Harvest, failed: &[String]) {
-    let hint = match harvest.items.is_empty() {
-        true => "",
-        false => ": see `evolve work list`",
+    let hint = match (harvest.items.is_empty(), harvest.frozen.is_empty()) {
+        (true, _) => "",
+        (false, true) => ": see `evolve work list`",
+        (false, false) => "; `evolve work list` has what is new",
     };
     session.events.note(format!("{}{hint}", told(harvest)));
     if !failed.is_empty() {

@@ -15,6 +15,7 @@ mod unmended;
 
 use serde::Serialize;
 
+use crate::model::text;
 use crate::model::work::Severity;
 
 pub use due::{DAYS_BETWEEN, is_due};
@@ -74,6 +75,17 @@ pub struct Finding {
     pub rule: String,
     /// What is wrong.
     pub message: String,
+}
+
+impl Finding {
+    /// Returns where it is, for people: `src/a.sh:3`.
+    pub fn place(&self) -> String {
+        let file = text::path(self.file.as_bytes());
+        match self.line {
+            0 => file,
+            line => format!("{file}:{line}"),
+        }
+    }
 }
 
 /// Returns what a sweep of this repository looks with: GOALS.yaml beats the user's configuration, and linters are the

@@ -52,8 +52,8 @@ pub struct Harvest {
     pub items: Vec<NewItem>,
     /// How many more there would be.
     pub left_out: usize,
-    /// How many findings are in files that no cycle may change.
-    pub frozen: usize,
+    /// Where the findings are that are in files which no cycle may change, as `file:line`.
+    pub frozen: Vec<String>,
 }
 
 /// Makes the items of a batch: one a file, with the findings that are not known; the file with the most findings first.
