@@ -26,6 +26,18 @@ fn page(repo: &TestRepo) -> String {
 }
 
 #[test]
+fn a_struck_goal_waits_once_though_a_session_ended_for_it_without_a_record() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["true"; 4]);
+    repo.run(&[]).expect(11);
+    repo.run(&[]).expect(11);
+    let words = markdown(&repo);
+    assert!(words.contains("one thing waits for you"), "{words}");
+    assert!(words.contains("`evolve retry a`"), "{words}");
+    assert!(!words.contains("What ended the newest session"), "{words}");
+}
+
+#[test]
 fn goals_that_came_or_went_since_they_were_measured_are_counted_and_marked() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]);
     repo.cycle("touch a").expect(0);

@@ -21,6 +21,9 @@ pub struct Unrecorded {
     pub reason: String,
     /// A person has to see to it before another session gets further.
     pub is_asking: bool,
+    /// Goals that wait for a person say so themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_goals: bool,
     /// What it measured last, if it measured anything: newer than what is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Snapshot>,
@@ -45,7 +48,7 @@ impl Unrecorded {
     pub fn ended(&self) -> Ended {
         Ended {
             reason: self.reason.clone(),
-            is_asking: self.is_asking,
+            is_asking: self.is_asking && !self.by_goals,
         }
     }
 }

@@ -140,6 +140,7 @@ impl Ending {
             ending: self.word.to_owned(),
             reason: mask::secrets(&self.reason),
             is_asking: self.is_for_a_person(),
+            by_goals: !self.stuck.is_empty(),
             measured,
         }
     }
