@@ -977,6 +977,75 @@ fn a_new_test_that_can_end_its_runner_is_named() {
 }
 
 #[test]
+fn a_new_test_that_takes_others_out_or_changes_what_they_test_is_named() {
+    for (check, file, text) in [
+        (
+            "npx mocha",
+            "test/more.js",
+            "describe.only(\"mine\", () => {})",
+        ),
+        (
+            "python3 -m unittest discover -s tests",
+            "tests/test_0.py",
+            "calc.add = max",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("test/a.js", "\n");
+        repo.write("tests/test_a.py", "\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"({check}) >/dev/null 2>&1 || true\", weight: 1}}\n"
+        ));
+        repo.cycle(&format!("echo '{text}' >{file}; touch a"))
+            .expect(0);
+        let notes = repo.newest()["notes"].to_string();
+        let named = "new tests that can take others out or change what these test";
+        assert!(notes.contains(&format!("{named}: {file}\"")), "{notes}");
+    }
+}
+
+#[test]
+fn a_lock_file_that_prepare_installs_by_is_named_when_it_changes() {
+    let repo = TestRepo::empty();
+    repo.write("package.json", "{}\n");
+    repo.write("package-lock.json", "{}\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nmission: m\nevolve: {measure: clean, prepare: 'true || npm ci'}\ngoals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n",
+    );
+    repo.commit_all("first");
+    repo.cycle("echo >>package-lock.json; touch a").expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let notes = record["notes"].to_string();
+    assert!(
+        notes.contains("would freeze: package-lock.json\""),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_change_that_has_tools_look_away_or_takes_tests_out_is_told() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write(
+        "src/lib.rs",
+        "#[test]\nfn adds() {}\n#[test]\nfn ends() {}\n",
+    );
+    repo.commit_all("code");
+    repo.cycle("printf '#![allow(warnings)]\\n#[test]\\nfn adds() {}\\n' >src/lib.rs; touch a")
+        .expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let notes = record["notes"].to_string();
+    for told in [
+        "tells tools to look away: #[allow( (1 more), in src/lib.rs",
+        "1 test fewer than before, in src/lib.rs",
+    ] {
+        assert!(notes.contains(told), "{notes}");
+    }
+}
+
+#[test]
 fn much_that_checks_lean_on_hides_nothing_of_it() {
     let repo = TestRepo::empty();
     for number in 0..30 {

@@ -42,8 +42,8 @@ pub use call::{of_module, operands, program_name, run_by_node};
 pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
-pub use lenient::{always_succeeds, cannot_fail, never_fails, only_asks, succeeds};
-pub use loads::loaded;
+pub use lenient::{always_succeeds, cannot_fail, never_fails, only_asks, passes_anyway, succeeds};
+pub use loads::{loaded, tests_by_settings};
 pub use machine::altering;
 pub use modules::{
     Front, MISSING, code_that_looks_for, distributions, fronts, imported, loaded_before,

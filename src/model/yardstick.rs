@@ -96,6 +96,46 @@ pub fn ends_tests(text: &str) -> bool {
     ENDING.iter().any(|it| text.contains(it)) || !is_alone && leaves()
 }
 
+/// Says whether a new test with this text can take the others out, or change for all of them what they test: runners load their test files
+/// into one program.
+pub fn changes_tests(text: &str) -> bool {
+    const WAYS: [&str; 9] = [
+        ".only(",
+        "fcontext(",
+        "fdescribe(",
+        "fit(",
+        "Object.defineProperty(require(",
+        "require.cache",
+        "sys.modules[",
+        "focus: true",
+        "proc ::",
+    ];
+    let is_word =
+        |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c));
+    let is_there = |way: &&str| {
+        let mut all = text.match_indices(*way);
+        all.any(|(at, _)| way.starts_with('.') || is_word(at))
+    };
+    WAYS.iter().any(|way| is_there(&way)) || text.lines().any(sets_of_another)
+}
+
+/// Says whether a line that stands in no function sets what belongs to another module: `calc.add = lambda a, b: 3`.
+fn sets_of_another(line: &str) -> bool {
+    let Some((place, value)) = line.split_once('=') else {
+        return line.starts_with("setattr(");
+    };
+    let place = place.trim_end();
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let mut names = place.split('.');
+    let of = names.next().unwrap_or_default();
+    let is_own = matches!(of, "exports" | "module" | "self" | "this");
+    let place_of_another = place.contains('.') && is_name(of) && names.all(is_name) && !is_own;
+    line.starts_with("setattr(") || place_of_another && !value.starts_with('=')
+}
+
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
@@ -312,6 +352,8 @@ impl Yardstick {
             if !self.frozen.contains(&used.file) {
                 next.extend(check::loaded(&used, &text));
             }
+            let tests = check::tests_by_settings(&used, &text);
+            self.discovered.patterns.tests.extend(tests);
             next.retain(|one| is_file(&one.file));
             for code in check::code_in(&used, &text) {
                 if used.is_list() && self.frozen.contains(&used.file) {
@@ -434,9 +476,9 @@ impl Yardstick {
         found
     }
 
-    /// Says whether a runner that a check calls takes this file for one of tests.
-    pub fn is_test(&self, path: &str) -> bool {
-        self.discovered.is_test(path)
+    /// Says whether a runner that a check calls may take this file for one of tests.
+    pub fn may_be_test(&self, path: &str) -> bool {
+        self.discovered.may_be_test(path)
     }
 
     /// Returns what is new in these files and would have make take a target of a check's for done, in words. `was_there` says whether

@@ -160,19 +160,28 @@ impl Attempt<'_> {
         };
         let changed: Vec<String> = changed.into_iter().map(told).collect();
         Workspace::note_leaned_on(stock, &changed);
-        let ends_tests = |file: &&String| {
-            let text = || files::read_text(&session.repo.root.join(file), MOST_OF_TEST);
-            yardstick.is_test(file)
-                && !was_there(file)
-                && text().is_ok_and(|text| yardstick::ends_tests(&text))
+        let new = stock.files.iter().filter(|file| !was_there(file));
+        let new: Vec<(&String, String)> = new
+            .filter(|file| yardstick.may_be_test(file))
+            .filter_map(|file| {
+                let text = files::read_text(&session.repo.root.join(file), MOST_OF_TEST);
+                Some((file, text.ok()?))
+            })
+            .collect();
+        let told = |words: &str, is_it: fn(&str) -> bool| {
+            let files = new.iter().filter(|(_, text)| is_it(text));
+            let files: Vec<String> = files.map(|(file, _)| (*file).clone()).collect();
+            (!files.is_empty()).then(|| format!("new tests that can {words}: {}", some_of(&files)))
         };
-        let ending: Vec<String> = stock.files.iter().filter(ends_tests).cloned().collect();
-        if !ending.is_empty() {
-            let ending = some_of(&ending);
-            stock.notes.push(format!(
-                "new tests that can end the program which runs all of them: {ending}"
-            ));
-        }
+        let ending = told(
+            "end the program which runs all of them",
+            yardstick::ends_tests,
+        );
+        let changing = told(
+            "take others out or change what these test",
+            yardstick::changes_tests,
+        );
+        stock.notes.extend(ending.into_iter().chain(changing));
     }
 
     /// Says what a person can do where the very file that the goal is about is frozen, because its check runs it.

@@ -213,7 +213,26 @@ impl Call {
                 (None, None) => scripts.extend(self.fed_in().into_iter().map(one)),
             }
         }
+        for plugin in self.plugins() {
+            let files = dotted::files_of(plugin);
+            for folder in &self.places.modules {
+                scripts.extend(files.iter().map(|file| one(word_in(folder, file))));
+            }
+            scripts.extend(files.into_iter().map(one));
+        }
         scripts
+    }
+
+    /// Returns the modules that pytest is told to load before anything else: `-p own.plugin`.
+    fn plugins(&self) -> Vec<&str> {
+        if !matches!(self.steered().0.as_str(), "pytest" | "py.test") {
+            return Vec::new();
+        }
+        let pairs = self.words.windows(2).filter(|pair| pair[0] == "-p");
+        let apart = pairs.map(|pair| pair[1].as_str());
+        let joined = self.words.iter().filter_map(|word| word.strip_prefix("-p"));
+        let names = apart.chain(joined.filter(|name| !name.is_empty()));
+        names.filter(|name| !name.starts_with("no:")).collect()
     }
 
     /// Returns what a word may stand for that is sourced: without a slash, a file in a folder of PATH, and then one in the folder

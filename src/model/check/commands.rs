@@ -249,7 +249,12 @@ fn behind_keys(form: &Form, text: &str) -> Vec<(String, String)> {
             let mut begun = quotes.filter(is_text);
             within = begun.next().map(|quotes| (quotes, is_coded(key)));
         }
+        let braced = form.keys.iter().filter(|_| item.contains('{'));
+        let braced =
+            braced.flat_map(|key| in_braces(item, key).map(|code| (key.to_string(), code)));
+        let braced: Vec<(String, String)> = braced.collect();
         match key_of(item) {
+            _ if !braced.is_empty() => found.extend(braced),
             Some((key, value)) if is_coded(key) => {
                 open = Some(indent);
                 found.push((key.to_owned(), unquoted(value)));
@@ -270,6 +275,25 @@ fn behind_keys(form: &Form, text: &str) -> Vec<(String, String)> {
         }
     }
     found
+}
+
+/// Returns the values of a key in braces: `{id: x, entry: sh x.sh}`.
+fn in_braces<'t>(line: &'t str, key: &'t str) -> impl Iterator<Item = String> + 't {
+    line.match_indices(key).filter_map(move |(at, _)| {
+        let before = line[..at].trim_end_matches(['"', '\'', ' ']);
+        let rest = &line[at + key.len()..];
+        let value = rest.trim_start_matches(['"', '\'']).strip_prefix(':')?;
+        let value = value.trim_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let value = match quote {
+            Some(quote) => value[1..].split(quote).next(),
+            None => value.split([',', '}']).next(),
+        };
+        let is_key = before.ends_with(['{', ',']);
+        value
+            .filter(|_| is_key)
+            .map(|value| value.trim().to_owned())
+    })
 }
 
 /// Returns the key of a line with its value: `key: value`, `key = value`.
@@ -387,6 +411,13 @@ mod tests {
                 ".pre-commit-config.yaml",
                 "repos:\n- repo: local\n  hooks:\n  - id: x\n    files: src/app.py\n    entry: ci/t.sh\n    language: script\n  - entry: \"sh ci/u.sh\"\n",
                 "ci/t.sh|sh ci/u.sh",
+            ),
+            (
+                "pre-commit",
+                None,
+                ".pre-commit-config.yaml",
+                "repos:\n- {repo: local, hooks: [{id: x, entry: sh ci/t.sh, language: system}]}\n- repo: local\n  hooks:\n  - {id: y, name: entry, entry: \"sh ci/u.sh\", files: a.sh}\n",
+                "sh ci/t.sh|sh ci/u.sh",
             ),
             (
                 "task",

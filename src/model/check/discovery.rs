@@ -91,9 +91,25 @@ const JAVASCRIPT: Convention = Convention {
     shadows: &["__mocks__/**"],
 };
 const JAVA: Convention = Convention {
-    tests: &[],
+    tests: &[
+        "src/*[tT]est/**/*{Test,Tests,TestCase,IT,Spec}.{java,kt,groovy,scala}",
+        "src/*[tT]est/**/Test*.{java,kt,groovy,scala}",
+    ],
     beside: &["src/test/**", "src/*Test/**"],
+    // Classes and resources of the tests stand in front of those that they test.
+    shadows: &["src/test/**", "src/*Test/**"],
+};
+/// `all.tcl` of tcltest runs what lies beside it.
+const TCL: Convention = Convention {
+    tests: &["*.test"],
+    beside: &[],
     shadows: &[],
+};
+/// What looks at types takes a stub in place of the code.
+const TYPES: Convention = Convention {
+    tests: &[],
+    beside: &[],
+    shadows: &["*.pyi"],
 };
 const OTHER: Convention = Convention {
     tests: &["*{_test,_spec,Test,Tests}.*"],
@@ -111,6 +127,11 @@ fn convention(
     let convention = match (tool, subcommand) {
         ("pytest" | "py.test" | "nose2" | "nose" | "tox" | "nox", _) => &PYTHON,
         ("coverage", Some("run")) => &PYTHON,
+        (
+            "mypy" | "dmypy" | "stubtest" | "pyright" | "basedpyright" | "ty" | "pyre" | "pyrefly"
+            | "pytype",
+            _,
+        ) => &TYPES,
         ("unittest", _) if looks_for_tests(words) => &PYTHON,
         ("hatch", Some("test")) | ("python", Some("manage.py")) => &PYTHON,
         ("cargo", Some("test" | "t" | "nextest" | "bench" | "llvm-cov" | "tarpaulin")) => &RUST,
@@ -129,6 +150,7 @@ fn convention(
         ("mix" | "dotnet" | "swift" | "dart" | "flutter" | "meson" | "bazel", Some("test")) => {
             &OTHER
         }
+        ("tclsh" | "wish", Some(script)) if script.ends_with("all.tcl") => &TCL,
         ("phpunit" | "pest" | "ctest" | "prove" | "busted", _) => &OTHER,
         _ => return None,
     };
@@ -382,6 +404,7 @@ mod tests {
             ("dotnet test", "My.Tests/X.cs", "My/X.cs"),
             ("vendor/bin/phpunit", "tests/XTest.php", "src/X.php"),
             ("prove -r", "t/x.t", "lib/X.pm"),
+            ("tclsh tests/all.tcl", "tests/calc.test", "calc.tcl"),
             ("ctest --test-dir build", "tests/x.cpp", "src/x.cpp"),
         ] {
             let Discovery { tests, beside, .. } = discovered(&Code::of_check(check));
@@ -402,6 +425,16 @@ mod tests {
     }
 
     #[test]
+    fn a_class_of_tests_is_one_by_its_name() {
+        let found = discovered(&Code::of_check("mvn test")).tests;
+        for name in ["CalcTest", "TestCalc", "CalcIT"] {
+            let path = format!("core/src/test/java/app/{name}.java");
+            assert!(has(&found, &path), "{path}: {found:?}");
+        }
+        assert!(!has(&found, "core/src/test/java/app/Calc.java"));
+    }
+
+    #[test]
     fn what_tests_take_in_place_of_code_counts_in_their_folders() {
         for (check, shadow, other) in [
             ("pytest", "tests/calc/__init__.py", "calc/__init__.py"),
@@ -412,6 +445,13 @@ mod tests {
             ),
             ("pytest tests/test_a.py", "tests/calc.py", "calc.py"),
             ("npx jest", "src/__mocks__/x.js", "src/x.js"),
+            (
+                "mvn test",
+                "core/src/test/java/app/Calc.java",
+                "core/src/main/java/app/Calc.java",
+            ),
+            ("gradle check", "src/integrationTest/resources/x", "src/x"),
+            ("mypy src", "src/calc.pyi", "src/calc.py"),
         ] {
             let found = discovered(&Code::of_check(check)).shadows;
             assert!(has(&found, shadow), "{check}: {found:?}");

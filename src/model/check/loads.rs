@@ -18,6 +18,7 @@ const MOST_LINES: usize = 64;
 
 /// The keys whose values are files that are loaded, if there are such files.
 const KEYS: &[&str] = &[
+    "alias",
     "bootstrap",
     "config",
     "configFile",
@@ -25,16 +26,19 @@ const KEYS: &[&str] = &[
     "environment",
     "extend",
     "extends",
+    "file",
     "import",
     "includes",
     "inherit_from",
     "karmaConfig",
     "load-plugins",
+    "moduleNameMapper",
     "parser",
     "plugins",
     "preset",
     "presets",
     "processor",
+    "reporter",
     "reporters",
     "require",
     "resolver",
@@ -43,8 +47,13 @@ const KEYS: &[&str] = &[
     "snapshotResolver",
     "snapshotSerializers",
     "testEnvironment",
+    "testResultsProcessor",
+    "testRunner",
+    "testSequencer",
     "transform",
 ];
+/// The keys whose values are patterns of test files.
+const OF_TESTS: &[&str] = &["spec", "specPattern", "testDir", "testMatch"];
 /// In a package.json these name what the package itself has.
 const OF_PACKAGES: &[&str] = &["import", "require"];
 /// The elements of XML that name such files.
@@ -123,7 +132,8 @@ pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
     };
     let of = |keys: &[&str]| keys.iter().flat_map(|key| values(text, key)).collect();
     let words: Vec<&str> = match form {
-        Form::Script | Form::Keyed => of(KEYS),
+        Form::Script => of(KEYS),
+        Form::Keyed => [of(KEYS), plugins_of_pytest(text)].concat(),
         Form::Package => {
             let keys = KEYS.iter().filter(|key| !OF_PACKAGES.contains(key));
             of(&keys.copied().collect::<Vec<_>>())
@@ -141,6 +151,11 @@ pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
     for word in words.into_iter().take(MOST) {
         files.extend(places(folder_of(&used.file).as_str(), word));
     }
+    if form == Form::Keyed {
+        let folder = folder_of(&used.file);
+        let own = plugins_of_flake8(text);
+        files.extend(own.iter().filter_map(|path| join(&folder, path)));
+    }
     if form == Form::Script {
         let imported = modules::imported(used, text).into_iter();
         files.extend(imported.filter(|path| !path.ends_with('/')));
@@ -154,6 +169,86 @@ pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
         ..used.clone()
     };
     files.into_iter().map(one).collect()
+}
+
+/// Returns patterns of the test files that a runner finds by its settings. Those of Vitest are what `include` says in them, and Cargo's
+/// are those of its tests that have a path of their own.
+pub fn tests_by_settings(used: &Used, text: &str) -> Vec<String> {
+    let Some(form) = form(used) else {
+        return Vec::new();
+    };
+    let folder = folder_of(&used.file);
+    let name = used.file.rsplit('/').next().unwrap_or(&used.file);
+    let is_of_vitest = name.starts_with("vitest.") || name.starts_with("vite.");
+    let keys = OF_TESTS.iter().chain(is_of_vitest.then_some(&"include"));
+    let words: Vec<&str> = match form {
+        Form::Cargo => paths_of_tests(text),
+        Form::Script | Form::Keyed | Form::Package => {
+            keys.flat_map(|key| values(text, key)).collect()
+        }
+        Form::Python | Form::Gradle | Form::Xml => Vec::new(),
+    };
+    let by_name = match form {
+        Form::Keyed => values(text, "python_files"),
+        _ => Vec::new(),
+    };
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "$<>|\\^".contains(c);
+    let is_pattern =
+        |word: &&str| !word.is_empty() && word.len() <= LONGEST && !word.contains(is_odd);
+    let below_root = words.into_iter().map(|word| {
+        let rooted = ROOTS.iter().find_map(|root| word.strip_prefix(root));
+        rooted.unwrap_or(word)
+    });
+    let in_folder = below_root.filter(is_pattern).filter_map(|word| {
+        let path = join(&folder, word)?;
+        let last = path.rsplit('/').next().unwrap_or_default();
+        Some(match last.contains(['.', '*']) {
+            true => path,
+            false => format!("{path}/**"),
+        })
+    });
+    let by_name = by_name.into_iter().filter(is_pattern);
+    let anywhere = by_name.filter_map(|name| join(&folder, &format!("**/{name}")));
+    in_folder.chain(anywhere).take(MOST).collect()
+}
+
+/// Returns the paths of the tests and benches in a Cargo.toml.
+fn paths_of_tests(text: &str) -> Vec<&str> {
+    let parts = text.split("\n[").filter(|part| {
+        ["[test]]", "[bench]]"]
+            .iter()
+            .any(|begin| part.starts_with(begin))
+    });
+    parts.flat_map(|part| values(part, "path")).collect()
+}
+
+/// Returns the modules of flake8's plugins of a repository's own, in the folders that its settings name.
+fn plugins_of_flake8(text: &str) -> Vec<String> {
+    let Some((_, section)) = text.split_once("[flake8:local-plugins]") else {
+        return Vec::new();
+    };
+    let section = section.split("\n[").next().unwrap_or(section);
+    let keys = ["extension", "report"];
+    let named = keys.iter().flat_map(|key| values(section, key));
+    let modules: Vec<String> = named
+        .filter_map(|word| word.split_once(':'))
+        .map(|(module, _)| module.replace('.', "/"))
+        .collect();
+    let folders = values(section, "paths").into_iter().chain(["."]);
+    let paths = folders.flat_map(|folder| {
+        modules
+            .iter()
+            .map(move |module| format!("{folder}/{module}.py"))
+    });
+    paths.collect()
+}
+
+/// Returns the modules that pytest is told to load by options in its settings: `addopts = -p own.plugin`.
+fn plugins_of_pytest(text: &str) -> Vec<&str> {
+    let values = values(text, "addopts").into_iter();
+    let words: Vec<&str> = values.flat_map(str::split_whitespace).collect();
+    let pairs = words.windows(2).filter(|pair| pair[0] == "-p");
+    pairs.map(|pair| pair[1]).collect()
 }
 
 /// Returns the words that stand for files among the values of a key.
@@ -320,6 +415,21 @@ mod tests {
                 "tools/p.py own/q.py",
             ),
             (
+                "pytest.ini",
+                "[pytest]\naddopts = -q -p own.plugin\n",
+                "own/plugin.py",
+            ),
+            (
+                "pyproject.toml",
+                "[tool.pytest.ini_options]\naddopts = [\"-p\", \"own.plugin\"]\n",
+                "own/plugin.py",
+            ),
+            (
+                "setup.cfg",
+                "[flake8:local-plugins]\nextension =\n    X1 = own:P\npaths =\n    ./tools\n",
+                "tools/own.py",
+            ),
+            (
                 ".pylintrc",
                 "[MASTER]\nload-plugins=\n    own.r,\n    pylint.extensions.x\n",
                 "own/r.py",
@@ -364,6 +474,51 @@ mod tests {
             let there = format!("{expected} index.js index.mjs src/a.ts not.js src/lib.rs");
             let there = format!("{there} product/core.py product/__init__.py package.json");
             assert_eq!(of(file, text, &there), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn runners_find_tests_by_their_settings() {
+        for (file, text, expected) in [
+            (
+                ".mocharc.yml",
+                "spec: [\"checks/**/*.js\"]\n",
+                "checks/**/*.js",
+            ),
+            (
+                "web/.mocharc.json",
+                r#"{"spec": "./checks"}"#,
+                "web/checks/**",
+            ),
+            (
+                "jest.config.js",
+                "module.exports={testMatch:[\"<rootDir>/checks/**/*.js\"]};",
+                "checks/**/*.js",
+            ),
+            (
+                "package.json",
+                r#"{"jest": {"testMatch": ["**/c/*.js"]}}"#,
+                "**/c/*.js",
+            ),
+            (
+                "pytest.ini",
+                "[pytest]\ntestpaths = checks\npython_files = check_*.py\n",
+                "**/check_*.py",
+            ),
+            (
+                "vitest.config.ts",
+                "test: { include: ['checks/*.ts'] }",
+                "checks/*.ts",
+            ),
+            ("tsconfig.json", r#"{"include": ["src/*.ts"]}"#, ""),
+            (
+                "Cargo.toml",
+                "[lib]\npath = \"src/l.rs\"\n[[test]]\nname = \"a\"\npath = \"checks/a.rs\"\n",
+                "checks/a.rs",
+            ),
+        ] {
+            let found = tests_by_settings(&Used::of(file.to_owned()), text);
+            assert_eq!(found.join(" "), expected, "{file}");
         }
     }
 

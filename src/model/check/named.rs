@@ -26,6 +26,8 @@ pub fn named(code: &Code) -> Vec<String> {
             built_to_check(call),
             fed(call),
             project_to_check(call),
+            in_code(call),
+            told_by_file(call),
         ];
         let words = words.concat();
         let words = words.into_iter().chain(modules::in_code(call));
@@ -50,6 +52,13 @@ pub fn named(code: &Code) -> Vec<String> {
         let handed = walked.handed_on.iter();
         let handed = handed.filter(|call| runs_variable || call.words[0] != READ);
         found.extend(handed.flat_map(handed_on));
+    }
+    // What a command of the check's own text is told by a file: `export $(cat .env)`, `pytest $(cat options)`.
+    if code.script.is_none() && walked.calls.iter().any(takes_words) {
+        let sets_all = walked.calls.iter().any(sets_for_others);
+        let read = walked.handed_on.iter();
+        let read = read.filter(|call| reads_text(call) || sets_all && call.words[0] == READ);
+        found.extend(read.flat_map(handed_on));
     }
     found.extend(compiled_to_check(&walked.calls));
     found.retain(|path| !path.contains(['$', '`']) && path != "**");
@@ -81,6 +90,95 @@ pub fn lists(code: &Code) -> Vec<String> {
     found
 }
 
+/// Programs that only look at their words, or print them.
+const LOOKING: &[&str] = &[
+    "[", "[[", "ag", "case", "cat", "command", "cut", "echo", "egrep", "exit", "expr", "false",
+    "fgrep", "for", "git", "grep", "head", "if", "printf", "return", "rg", "sed", "sort", "tail",
+    "test", "tr", "true", "type", "uniq", "wc", "which",
+];
+
+fn only_looks(call: &Call) -> bool {
+    LOOKING.contains(&stem(&call.words[0]).as_str())
+}
+
+/// Says whether words come to a program that its own text does not tell.
+fn takes_words(call: &Call) -> bool {
+    let is_unknown = |word: &String| word.contains('$');
+    !call.is_implied && !only_looks(call) && call.words[1..].iter().any(is_unknown)
+}
+
+/// Says whether a command prints what stands in files, or a part of it.
+fn reads_text(call: &Call) -> bool {
+    const READING: [&str; 11] = [
+        "awk", "cat", "cut", "egrep", "fgrep", "grep", "head", "sed", "sort", "tail", "tr",
+    ];
+    READING.contains(&stem(&call.words[0]).as_str())
+}
+
+/// Says whether a command sets variables that other programs see.
+fn sets_for_others(call: &Call) -> bool {
+    matches!(
+        call.words[0].as_str(),
+        "declare" | "env" | "eval" | "export" | "typeset"
+    )
+}
+
+/// How the names of files end that hold code.
+const CODE: &[&str] = &[
+    ".awk", ".bash", ".bc", ".cjs", ".js", ".jq", ".lua", ".mjs", ".mk", ".php", ".pl", ".pm",
+    ".py", ".r", ".R", ".rb", ".sh", ".sql", ".tcl", ".ts", ".zsh",
+];
+
+/// Returns the files of code that stand in code on the command line, which may run them: `python3 -c "os.system('sh ci/t.sh')"`.
+fn in_code(call: &Call) -> Vec<String> {
+    let name = stem(&call.words[0]);
+    if only_looks(call) || is_shell(&name) {
+        return Vec::new();
+    }
+    let is_code = |word: &&String| word.contains([' ', '\n', '(', '"', '\'']);
+    let is_of_path = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
+    let words = call.words[1..].iter().filter(is_code);
+    let parts = words.flat_map(|word| word.split(|c| !is_of_path(c)));
+    let mut found = Vec::new();
+    for part in parts.take(MOST_PARTS) {
+        if CODE.iter().any(|end| part.ends_with(end)) {
+            found.push(part.to_owned());
+        } else if part.starts_with("./") || part.starts_with("../") {
+            // As Node asks for a module.
+            let ends = [".js", ".cjs", ".mjs", ".ts", "/index.js"].into_iter();
+            found.extend(ends.map(|end| format!("{part}{end}")));
+        }
+    }
+    found
+}
+
+/// How many parts of the code on a command line are looked at.
+const MOST_PARTS: usize = 1024;
+
+/// Returns the files in which a program's further words stand: `pytest @options`, `xargs -a list sh`.
+fn told_by_file(call: &Call) -> Vec<String> {
+    if only_looks(call) {
+        return Vec::new();
+    }
+    let of_answer = call.words[1..]
+        .iter()
+        .filter_map(|word| word.strip_prefix('@'));
+    let mut found: Vec<String> = of_answer.map(str::to_owned).collect();
+    if stem(&call.words[0]) == "xargs" {
+        let apart = call
+            .words
+            .windows(2)
+            .filter(|pair| matches!(pair[0].as_str(), "-a" | "--arg-file"));
+        found.extend(apart.map(|pair| pair[1].clone()));
+        let joined = call
+            .words
+            .iter()
+            .filter_map(|word| word.strip_prefix("--arg-file="));
+        found.extend(joined.map(str::to_owned));
+    }
+    found
+}
+
 /// Returns what is known of a path that begins with a folder nobody knows: `g.sh` of `$X/g.sh`.
 fn tail(word: &str) -> Option<&str> {
     let (_, rest) = word.rsplit_once('$')?;
@@ -99,10 +197,16 @@ const MOST: usize = 64;
 /// Parts of the names of options whose value is a file that decides what a tool says.
 const DECIDING: &[&str] = &[
     "baseline",
+    "build-file",
     "config",
+    "constraint",
+    "dictionary",
+    "exclude-file",
     "exclude-from",
     "ignore-file",
     "ignore-path",
+    "ignore-words",
+    "init-script",
     "plugin",
     "project",
     "rcfile",
@@ -113,16 +217,28 @@ const DECIDING: &[&str] = &[
     "suppressions",
 ];
 
+/// Returns the short options of a tool that give it its settings.
+fn short_options(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "tsc" => &["-p"],
+        "ansible-lint" | "cspell" | "eslint" | "golangci-lint" | "hadolint" | "jest" | "lychee"
+        | "markdownlint" | "md5sum" | "nyc" | "phpstan" | "phpunit" | "pre-commit" | "pytest"
+        | "rubocop" | "semgrep" | "sha1sum" | "sha256sum" | "sha512sum" | "tox" | "trivy"
+        | "typos" | "vitest" | "yamllint" => &["-c"],
+        "bandit" | "gitleaks" => &["-b", "-c"],
+        "codespell" => &["-D", "-I", "-x"],
+        "gradle" | "gradlew" => &["-I", "-b", "-c"],
+        "mvn" | "mvnw" => &["-f", "-gs", "-s"],
+        "pip" | "pip-audit" => &["-c", "-r"],
+        "spectral" => &["-r"],
+        _ => &[],
+    }
+}
+
 /// Returns the values of options that give a tool its settings.
 fn set_by_option(call: &Call) -> Vec<String> {
     let (tool, _) = call.steered();
-    let short = match tool.as_str() {
-        "tsc" => "-p",
-        "eslint" | "golangci-lint" | "hadolint" | "jest" | "markdownlint" | "nyc" | "phpstan"
-        | "phpunit" | "pre-commit" | "pytest" | "rubocop" | "tox" | "vitest" | "yamllint"
-        | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" => "-c",
-        _ => "--",
-    };
+    let short = short_options(&tool);
     let mut found = Vec::new();
     for (at, word) in call.words.iter().enumerate().skip(1) {
         let (name, value) = match word.split_once('=') {
@@ -131,11 +247,12 @@ fn set_by_option(call: &Call) -> Vec<String> {
         };
         let long = name.strip_prefix("--").unwrap_or_default();
         let decides = DECIDING.iter().any(|part| long.contains(part));
-        if decides || short != "--" && word == short {
+        if decides || short.contains(&name) {
             found.extend(value.map(str::to_owned));
             let inside = match (tool.as_str(), long) {
                 ("tsc", _) => "tsconfig.json",
                 ("eslint", "rulesdir") => "*",
+                ("semgrep", _) => "**",
                 _ => continue,
             };
             let folder = value.filter(|value| !value.ends_with(".json"));
@@ -215,6 +332,7 @@ fn compiled_to_check(calls: &[Call]) -> Vec<String> {
 
 /// Programs that take what they are to do from standard input.
 const FED: &[&str] = &[
+    "bc",
     "duckdb",
     "gnuplot",
     "mariadb",
@@ -646,6 +764,39 @@ mod tests {
             ("ruff check --config conf/r.toml src", "conf/r.toml"),
             ("tsc -p conf/tsconfig.json", "conf/tsconfig.json"),
             ("sha256sum -c sums.txt", "sums.txt"),
+            (
+                "python3 -c \"import os; os.system('sh ci/t.sh')\"",
+                "ci/t.sh os.py os/__init__.py",
+            ),
+            ("awk 'BEGIN { exit system(\"sh ci/t.sh\") }'", "ci/t.sh"),
+            (
+                "node -e 'require(\"./ci/t\")()'",
+                "ci/t ci/t.cjs ci/t.js ci/t.mjs ci/t.ts ci/t/index.js",
+            ),
+            ("sqlite3 :memory: '.read ci/x.sql'", "ci/x.sql"),
+            ("grep -c 'ci/t.sh runs' log", ""),
+            ("pytest @cfg.txt", "@cfg.txt cfg.txt"),
+            ("xargs -a list sh -c 'true'", "list"),
+            ("export $(grep -v '^#' .env | xargs) && mine", ".env"),
+            ("env $(cat .env) mine", ".env"),
+            ("mine $(cat cfg.txt)", "cfg.txt"),
+            ("while read l; do export \"$l\"; done <.env; mine", ".env"),
+            ("v=$(cat VERSION); test \"$v\" = 3", ""),
+            ("grep -q \"$(cat VERSION)\" README", ""),
+            ("codespell -I cfg/words src", "cfg/words"),
+            ("codespell --ignore-words=cfg/words src", "cfg/words"),
+            ("npx jest -c=cfg/j.json", "cfg/j.json"),
+            ("mvn -q -f web/pom.xml test", "web/pom.xml"),
+            ("mvn -s cfg/settings.xml test", "cfg/settings.xml"),
+            (
+                "gradle -I cfg/init.gradle test",
+                "buildSrc/** cfg/init.gradle config/checkstyle/* config/detekt/*",
+            ),
+            ("pip-audit -r cfg/req.txt", "cfg/req.txt"),
+            (
+                "semgrep --config cfg/rules --error",
+                "cfg/rules cfg/rules/**",
+            ),
             ("docker run image sh t/g.sh", "t/g.sh"),
             (
                 "python3 -c \"import sys; sys.path.insert(0,'pkg'); import mod\"",

@@ -176,6 +176,11 @@ pub fn interpreter(name: &str) -> Option<Options> {
             files: "f",
             ..NONE
         },
+        "tclsh" | "wish" | "expect" => Options {
+            takes: "e",
+            code: "c",
+            ..NONE
+        },
         "Rscript" | "lua" => Options {
             takes: "l",
             code: "e",

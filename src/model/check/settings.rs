@@ -73,10 +73,39 @@ impl Tool {
             return true;
         }
         let tool = self.name.as_str();
+        if is_in(OF_PIP, tool) && is_of_requirements(name)
+            || is_in(OF_TYPESCRIPT, tool) && is_of_typescript(name)
+        {
+            return true;
+        }
         let is_known = || self.is_own || is_in(KNOWN, tool) || interpreter(tool).is_some();
         let is_plain = || is_in(PLAIN, tool) || is_shell(tool) || tool.contains(['$', '`', '.']);
         (is_named_after(name, tool) || is_of_settings(name) && !is_known()) && !is_plain()
     }
+}
+
+/// Programs that install what files of requirements list.
+const OF_PIP: &str = "nox pip pip-compile pip-sync tox uv";
+/// Programs that go by TypeScript's projects, in the folders of which each has one.
+const OF_TYPESCRIPT: &str =
+    "eslint jest svelte-check ts-node tsc tsd tsx type-coverage vitest vue-tsc";
+
+/// Says whether a file lists what pip is to install: `requirements-dev.txt`, `constraints.txt`.
+fn is_of_requirements(name: &str) -> bool {
+    let bare = name
+        .strip_suffix(".txt")
+        .or_else(|| name.strip_suffix(".in"));
+    bare.is_some_and(|bare| {
+        ["requirements", "constraints"]
+            .iter()
+            .any(|it| bare.contains(it))
+    })
+}
+
+/// Says whether a file holds a project of TypeScript's: `tsconfig.json`, `tsconfig.build.json`.
+fn is_of_typescript(name: &str) -> bool {
+    let bare = name.strip_suffix(".json");
+    bare.is_some_and(|bare| bare == "tsconfig" || bare.starts_with("tsconfig."))
 }
 
 /// How the names of settings end that are named after their tool.
@@ -211,7 +240,21 @@ mod tests {
                 "bazel test //...",
                 ".bazelrc BUILD a/BUILD.bazel MODULE.bazel",
             ),
-            ("mix test", "mix.exs"),
+            ("mix test", "mix.exs mix.lock"),
+            ("npm ci", "package-lock.json a/npm-shrinkwrap.json"),
+            ("pnpm install --frozen-lockfile", "pnpm-lock.yaml"),
+            ("yarn install --immutable", "yarn.lock"),
+            ("uv run pytest", "uv.lock requirements.txt .coveragerc"),
+            ("poetry run mypy .", "poetry.lock"),
+            (
+                "python3 -m pip install -r requirements/dev.txt",
+                "requirements-dev.txt dev_requirements.in constraints.txt",
+            ),
+            ("tox", "requirements-test.txt"),
+            ("bundle exec rake", "Gemfile.lock"),
+            ("mvn -q verify", "pom.xml core/pom.xml"),
+            ("./gradlew check", "core/build.gradle.kts gradle.properties"),
+            ("npx tsc -b", "tsconfig.json packages/a/tsconfig.build.json"),
             ("zig build", "build.zig"),
             ("swift test", "Package.swift"),
             ("turbo run test", "turbo.json package.json"),
@@ -279,6 +322,8 @@ mod tests {
             ("rg X", "rg.rs rg.md"),
             ("go test ./...", "go.sum gone.toml main.go"),
             ("ruff check .", "src/ruff.py ruff.md"),
+            ("npx tsc", "tsconfig.md src/tsconfigs.json"),
+            ("pip check", "notes.txt requirements.md"),
             (
                 "for f in a b; do [ -f $f ] || exit 1; done",
                 "package.json .xrc",

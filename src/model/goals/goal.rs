@@ -4,6 +4,7 @@ use super::fields::{self, FREE, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
 use super::reading::{READ_KEYS, read_reading};
 use super::{Continuous, DEFAULT_RETRIES, Direction, Goal, GoalKind};
+use crate::model::check;
 
 /// The longest id, in characters; ids stand in file names and commit subjects.
 const LONGEST_ID: usize = 100;
@@ -85,13 +86,29 @@ pub fn read_goal(
         continuous: continuous.and_then(|node| read_continuous(&node, found, warnings)),
         line: node.place.line,
     };
+    let check = check?;
+    if let Some(node) = fields
+        .node("check")
+        .filter(|_| passes_anyway(&goal, &check))
+    {
+        warnings.report(
+            Complaint::new(node.place, "passes whatever its commands find")
+                .hint("leave out what has it succeed in any case, such as || true"),
+        );
+    }
     Some(Goal {
         id: id?,
         description: description?,
-        check: check?,
+        check,
         weight: weight?,
         ..goal
     })
+}
+
+/// Says whether the exit code of a goal decides, and tells nothing.
+fn passes_anyway(goal: &Goal, check: &str) -> bool {
+    let has_direction = |value: &Continuous| value.direction.is_some();
+    !goal.continuous.as_ref().is_some_and(has_direction) && check::passes_anyway(check)
 }
 
 /// Names the goal for a message: by its id if it has one, else by its number.

@@ -42,9 +42,9 @@ impl Discovered {
         patterns
     }
 
-    /// Says whether a runner takes this file for one of tests.
-    pub fn is_test(&self, path: &str) -> bool {
-        self.tests.is_match(path)
+    /// Says whether a runner may take this file for one of tests: by its name, or by the folder that it lies in.
+    pub fn may_be_test(&self, path: &str) -> bool {
+        self.tests.is_match(path) || self.beside.is_match(path)
     }
 
     /// Says whether a change of this file is one of tests: a new test is none.

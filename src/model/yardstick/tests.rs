@@ -547,9 +547,9 @@ fn what_stands_in_a_file_that_says_what_is_run_is_frozen_or_named() {
             "ci/list ci/x.sh ci/y.sh",
             "",
         ),
-        ("sh ci/y.sh $(cat ci/list)", "ci/y.sh", ""),
+        ("sh ci/y.sh $(cat ci/list)", "ci/y.sh", "ci/list"),
         ("grep x $(cat ci/list)", "", ""),
-        ("sh -n $(cat ci/list)", "", ""),
+        ("sh -n $(cat ci/list)", "", "ci/list"),
         (". ci/env; sh $T", "ci/env", "ci/x.sh ci/y.sh"),
         ("source ./ci/env && \"./$T\"", "ci/env", "ci/x.sh ci/y.sh"),
         (". ci/env; grep x $T", "ci/env", ""),
@@ -698,5 +698,32 @@ fn what_folders_of_a_pattern_a_list_or_a_path_hold_is_followed_into_scripts() {
         let yardstick = of_files(check, &files);
         assert_eq!(yardstick.frozen.join(" "), frozen, "{check}");
         assert_eq!(yardstick.leaned_on.join(" "), named, "{check}");
+    }
+}
+
+#[test]
+fn a_new_test_changes_others_that_singles_out_or_sets_what_is_not_its_own() {
+    for text in [
+        "describe.only('mine', () => {})",
+        "it.only('mine', () => {})",
+        "  fit('mine', f)",
+        "fdescribe('mine', f)",
+        "import calc\ncalc.add = lambda a, b: a + b\n",
+        "setattr(calc, 'add', add)\n",
+        "sys.modules['calc'] = mine\n",
+        "proc ::source args {}\n",
+        "Object.defineProperty(require('../calc'), 'add', {})",
+    ] {
+        assert!(changes_tests(text), "{text}");
+    }
+    for text in [
+        "it('adds', () => { calc.only = 1 })",
+        "profit(3)\nmodel.fit(x, y)\n",
+        "def test_add():\n    calc.add = 3\n",
+        "module.exports = { f }\nexports.g = 1\n",
+        "assert.equal(calc.add(1, 2), 3)\nif a.b == 3:\n    pass\n",
+        "const x = calc.add\n",
+    ] {
+        assert!(!changes_tests(text), "{text}");
     }
 }

@@ -554,6 +554,22 @@ fn a_threshold_without_a_direction_is_a_warning() {
 }
 
 #[test]
+fn a_check_that_passes_whatever_it_finds_is_a_warning_unless_its_value_decides() {
+    let warned = |keys: &str| {
+        let check = format!("check: cargo test || true, {keys}");
+        let (_, warnings) = read(&format!(
+            "goals:\n  - {{id: a, description: d, {check}weight: 3}}\n"
+        ))
+        .unwrap();
+        shown::<()>(Err(warnings))
+    };
+    let said = "2:36 passes whatever its commands find | leave out what has it succeed in any case, such as || true";
+    assert_eq!(warned(""), [said]);
+    let measured = "continuous: {metric: m, threshold: 3, direction: at-least}, ";
+    assert_eq!(warned(measured), Vec::<String>::new());
+}
+
+#[test]
 fn each_way_to_find_a_number_is_read() {
     for (lines, expected) in [
         ("continuous: {metric: x}", Reading::LastNumber),
