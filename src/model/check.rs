@@ -32,6 +32,7 @@ mod touching;
 mod unfound;
 mod walk;
 mod whole;
+mod workspace;
 mod writing;
 
 use call::Call;
@@ -59,6 +60,7 @@ pub use tasks::{Used, code_in, done_by_name, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};
 pub use whole::looks_at_everything;
+pub use workspace::of_packages;
 pub use writing::{Does, Done, changing, done, done_in, is_to_look};
 
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether

@@ -352,6 +352,7 @@ impl Yardstick {
             if !self.frozen.contains(&used.file) {
                 next.extend(check::loaded(&used, &text));
             }
+            self.named.extend(check::of_packages(&used, &text, read));
             let tests = check::tests_by_settings(&used, &text);
             self.discovered.patterns.tests.extend(tests);
             next.retain(|one| is_file(&one.file));

@@ -125,6 +125,16 @@ fn form(used: &Used) -> Option<Form> {
     })
 }
 
+/// Says whether a file holds settings, and no code.
+pub fn is_settings(used: &Used) -> bool {
+    form(used).is_some()
+}
+
+/// Returns the words behind the keys whose values are loaded.
+pub fn of_keys(text: &str) -> Vec<&str> {
+    KEYS.iter().flat_map(|key| values(text, key)).collect()
+}
+
 /// Returns the files that settings may load, there or not.
 pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
     let Some(form) = form(used) else {

@@ -155,28 +155,14 @@ fn in_code(call: &Call) -> Vec<String> {
 /// How many parts of the code on a command line are looked at.
 const MOST_PARTS: usize = 1024;
 
-/// Returns the files in which a program's further words stand: `pytest @options`, `xargs -a list sh`.
+/// Returns the files in which a program's further words stand: `pytest @options`.
 fn told_by_file(call: &Call) -> Vec<String> {
     if only_looks(call) {
         return Vec::new();
     }
-    let of_answer = call.words[1..]
-        .iter()
-        .filter_map(|word| word.strip_prefix('@'));
-    let mut found: Vec<String> = of_answer.map(str::to_owned).collect();
-    if stem(&call.words[0]) == "xargs" {
-        let apart = call
-            .words
-            .windows(2)
-            .filter(|pair| matches!(pair[0].as_str(), "-a" | "--arg-file"));
-        found.extend(apart.map(|pair| pair[1].clone()));
-        let joined = call
-            .words
-            .iter()
-            .filter_map(|word| word.strip_prefix("--arg-file="));
-        found.extend(joined.map(str::to_owned));
-    }
-    found
+    let words = call.words[1..].iter();
+    let files = words.filter_map(|word| word.strip_prefix('@'));
+    files.map(str::to_owned).collect()
 }
 
 /// Returns what is known of a path that begins with a folder nobody knows: `g.sh` of `$X/g.sh`.
@@ -776,10 +762,12 @@ mod tests {
             ("sqlite3 :memory: '.read ci/x.sql'", "ci/x.sql"),
             ("grep -c 'ci/t.sh runs' log", ""),
             ("pytest @cfg.txt", "@cfg.txt cfg.txt"),
-            ("xargs -a list sh -c 'true'", "list"),
-            ("export $(grep -v '^#' .env | xargs) && mine", ".env"),
-            ("env $(cat .env) mine", ".env"),
-            ("mine $(cat cfg.txt)", "cfg.txt"),
+            (
+                "export $(grep -v '^#' .env | xargs) && mine",
+                ".env .env/** ^# ^#/**",
+            ),
+            ("env $(cat .env) mine", ".env .env/**"),
+            ("mine $(cat cfg.txt)", "cfg.txt cfg.txt/**"),
             ("while read l; do export \"$l\"; done <.env; mine", ".env"),
             ("v=$(cat VERSION); test \"$v\" = 3", ""),
             ("grep -q \"$(cat VERSION)\" README", ""),
