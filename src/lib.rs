@@ -101,6 +101,7 @@ pub mod effects {
     pub mod gitfile;
     pub mod guard;
     pub mod hook;
+    pub mod instead;
     pub mod isolation;
     pub mod journal;
     pub mod keep;

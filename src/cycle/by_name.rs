@@ -61,7 +61,7 @@ impl ByName {
         let mut changed: Vec<String> = self.versions.keys().filter(is_other).cloned().collect();
         let now = programs(session, goals, yardstick);
         let moved = yardstick::put_in_front(&self.programs, &now);
-        let installed = installed(yardstick);
+        let installed = yardstick.installed();
         let (brought, exchanged): (Vec<_>, Vec<_>) = moved
             .into_iter()
             .partition(|one| installed.contains(&one.program));
@@ -88,13 +88,6 @@ impl ByName {
         }
         found
     }
-}
-
-/// Returns the programs, as they are named, that installing packages may put in front of others.
-fn installed(yardstick: &Yardstick) -> BTreeSet<String> {
-    let packaged = yardstick.packaged.iter();
-    let installed = packaged.filter(|one| one.may_be_installed());
-    installed.map(ToString::to_string).collect()
 }
 
 /// Says whether a path below the root is there where goals are measured: what git ignores is in no copy.

@@ -3,7 +3,7 @@
 use crate::model::record::{CycleResult, DECLINED, STILL_FAILS};
 use crate::model::select::Task;
 use crate::model::snapshot::{self, Snapshot};
-use crate::model::text;
+use crate::model::{text, yardstick};
 
 /// The start of the reason of a cycle in which not only the agent moved the branch, or not for certain.
 pub const BY_OTHERS: &str = "somebody else ";
@@ -182,8 +182,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<String> {
     let change = evidence.change;
     if !change.goalposts.is_empty() {
-        let moved = text::some_of(&change.goalposts, SHOWN);
-        return Some(format!("goalposts moved: {moved}"));
+        return Some(yardstick::moved(&change.goalposts));
     }
     if let Some(how) = &change.rewritten {
         return Some(format!("history rewritten: {how}"));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::check::{self, Code, Front, Instead, Packaged, Root, Tool, Used};
 use crate::model::goals::Goals;
-use crate::model::sweep;
+use crate::model::{sweep, text};
 
 mod discovered;
 mod edit;
@@ -24,6 +24,9 @@ pub use tree::{Tree, matching};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
 pub const LEANED_ON: &str = "changed what a check leans on and only `protect` would freeze";
+
+/// How many of what moved the goalposts are named.
+const SHOWN: usize = 10;
 
 /// How many scripts that scripts run are looked into.
 const MOST_SCRIPTS: usize = 200;
@@ -61,6 +64,11 @@ pub fn put_in_front(
         })
     });
     moved.collect()
+}
+
+/// Returns the reason that says what moved the goalposts.
+pub fn moved(what: &[String]) -> String {
+    format!("goalposts moved: {}", text::some_of(what, SHOWN))
 }
 
 /// Returns the modules that are taken in place of Python's own now and were not before, in words.
@@ -513,6 +521,12 @@ impl Yardstick {
             || is_product(&format!("{path}/__init__.py"))
             || questions.peek().is_some()
                 && questions.all(|asked| asked.is_some_and(|asked| missing.contains(asked)))
+    }
+
+    /// Returns the programs, as they are named, that installing packages may put in front of others.
+    pub fn installed(&self) -> BTreeSet<String> {
+        let installed = self.packaged.iter().filter(|one| one.may_be_installed());
+        installed.map(ToString::to_string).collect()
     }
 
     /// Returns the commands that tell whether Python finds the modules that checks call by `python -m` outside of the repository.

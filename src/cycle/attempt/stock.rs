@@ -1,13 +1,10 @@
 //! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
 
-use std::path::Path;
-
 use super::Attempt;
-use crate::effects::files::is_beneath;
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
-use crate::effects::{exchanged, files, program};
+use crate::effects::{exchanged, files, instead, program};
 use crate::error::Result;
 use crate::model::check;
 use crate::model::gate::Suspect;
@@ -95,11 +92,7 @@ impl Attempt<'_> {
             self.note_leaned_on(session, yardstick, start, found, &mut stock);
             refuse_plugins(session, start, &hidden, &mut stock)?;
             refuse_instead(session, start, yardstick, &mut stock)?;
-            let was_there = |path: &str| {
-                let is_folder = session.repo.is_folder(&start.tree, path.as_bytes());
-                session.repo.may_have_file(&start.tree, path) || is_folder.unwrap_or(false)
-            };
-            let done = yardstick.taken_for_done(&stock.files, &was_there);
+            let done = instead::taken_for_done(yardstick, &session.repo, &start.tree, &stock.files);
             stock.change.goalposts.extend(done);
             // No undo reaches what git does not track, and the next session would believe it.
             exchanged::List::of(&session.home().own_places()).add(&programs.exchanged)?;
@@ -290,9 +283,6 @@ const MOST_OF_TEST: u64 = 1 << 20;
 /// The most bytes that are kept of what stood in a goals file's place.
 const MOST_OF_GOALS: u64 = 16 << 20;
 
-/// The most bytes of a file that may have nothing in it.
-const BLANK_LIMIT: u64 = 1 << 10;
-
 /// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in
 /// place of another one.
 fn refuse_instead(
@@ -301,15 +291,7 @@ fn refuse_instead(
     yardstick: &Yardstick,
     stock: &mut Stock,
 ) -> Result<()> {
-    let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
-    let mut taken = yardstick.taken_instead(&is_file);
-    // What no commit holds, or what is elsewhere, is written to by whoever likes.
-    let may_come = |path: &String| {
-        stock.files.contains(path)
-            && is_beneath(&session.repo.root, path.as_bytes())
-            && is_blank(&session.repo.root.join(path))
-    };
-    taken.retain(|one| !one.is_package_of() || !may_come(&one.path));
+    let taken = instead::taken(yardstick, &session.repo.root, &stock.files);
     let (refused, named): (Vec<_>, Vec<_>) =
         taken.into_iter().partition(|one| yardstick.is_refused(one));
     quarantine_unheld(session, start, refused.iter().map(|one| &one.path), stock)?;
@@ -319,13 +301,6 @@ fn refuse_instead(
         .extend(refused.iter().map(ToString::to_string));
     stock.notes.extend(named.iter().map(ToString::to_string));
     Ok(())
-}
-
-/// Says whether nothing but white space is in a file. A comment may name an encoding by which it is none.
-fn is_blank(file: &Path) -> bool {
-    let is_file = file.symlink_metadata().is_ok_and(|meta| meta.is_file());
-    let bytes = files::read_bounded(file, BLANK_LIMIT).ok().flatten();
-    is_file && bytes.is_some_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace))
 }
 
 /// Refuses plugins of pytest that no commit shows.
