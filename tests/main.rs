@@ -70,6 +70,7 @@ mod search_started;
 mod search_stopping;
 mod search_told;
 mod search_views;
+mod search_yardstick;
 mod secrets;
 mod selection;
 mod slots;

@@ -2,6 +2,7 @@
 //! measured in slots that no agent enters.
 
 pub mod edit;
+pub mod goalposts;
 pub mod papers;
 pub mod refs;
 pub mod sample;

@@ -86,7 +86,10 @@ impl Goals {
         };
         Goals {
             mission: None,
-            settings: Settings::default(),
+            settings: Settings {
+                sweep: Some(Vec::new()),
+                ..Settings::default()
+            },
             goals: commands.iter().enumerate().map(goal).collect(),
             prepare: None,
             digest: String::new(),

@@ -511,6 +511,19 @@ impl Yardstick {
         self.done.iter().filter(is_new).map(words).collect()
     }
 
+    /// Says whether a new file at this path would come in front of what checks run.
+    pub fn is_in_front(&self, path: &str) -> bool {
+        let is_done = |one: &Instead| {
+            let rest = path.strip_prefix(&one.path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut instead = self.instead().filter(|one| self.is_refused(one));
+        self.is_frozen(path)
+            || instead.any(|one| one.path == path)
+            || self.done.iter().any(is_done)
+            || self.fronts.iter().any(|front| front.takes(path))
+    }
+
     /// Says whether what Python would take in place of a module may come: the product, or what checks call by `python -m` and no Python
     /// of theirs found before. `missing` are the questions whose answer was that.
     pub fn may_begin(&self, path: &str, missing: &BTreeSet<String>) -> bool {

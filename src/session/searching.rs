@@ -1,5 +1,6 @@
 //! What every step of a search may read, and where its attempts are worked on and measured.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Profile, Sandbox};
+use crate::effects::search::goalposts::Goalposts;
 use crate::effects::search::sample::Sampler;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Base, Preparation, Prepared, Slot, Written};
@@ -26,6 +28,10 @@ pub struct Searching {
     pub site: Site,
     /// Which files attempts may change.
     pub editable: Editable,
+    /// What they may not put in front of what the gates and the fitness command run; known when the first is measured.
+    pub goalposts: OnceCell<Goalposts>,
+    /// Nor in front of what the hold-out runs.
+    pub goalposts_of_holdout: OnceCell<Goalposts>,
     /// The agent.
     pub agent: Agent,
     /// Held as long as the search runs.

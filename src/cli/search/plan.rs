@@ -14,11 +14,13 @@ use crate::effects::{clock, files, program};
 use crate::engine::search::apply::branches_with;
 use crate::engine::search::commit;
 use crate::error::{Error, Result};
+use crate::model::check;
 use crate::model::goals::{self, Goals, MAX_BYTES};
 use crate::model::search::editable::{self, Editable};
 use crate::model::search::file::{self, Asked, Bound, StrategyName};
 use crate::model::search::lens;
 use crate::model::search::lineage::{Id, Lineage, Plan, Request};
+use crate::model::yardstick::Yardstick;
 use crate::model::{mask, text};
 use crate::search::{dice, overview};
 use crate::session::GoalsFile;
@@ -336,7 +338,8 @@ fn editable(place: &Place<'_>, given: &Given, goals: Option<&Goals>, tree: &str)
     commands.extend(of_goals.map(|goal| goal.check.clone()));
     let told = run_by(place.repo, &commands, tree);
     commands.extend(asked.holdout.clone());
-    let run = run_by(place.repo, &commands, tree);
+    let yardstick = yardstick_of(place.repo, &commands, tree);
+    let run = yardstick.frozen.clone();
     let hidden = run.iter().filter(|path| !told.contains(path)).cloned();
     let hidden = hidden.collect();
     let own = given.file.as_ref().and_then(|file| file.in_repo.clone());
@@ -360,6 +363,14 @@ fn editable(place: &Place<'_>, given: &Given, goals: Option<&Goals>, tree: &str)
             "{path} is what the number is measured with, and --files names it: attempts can change the yardstick"
         ));
     }
+    let named = asked.files.iter().map(|file| editable::plain(file));
+    for path in named.filter(|path| !check::is_pattern(path) && whole.has(path)) {
+        if !place.repo.may_have_file(tree, path) && yardstick.is_in_front(path) {
+            place.events.warn(format!(
+                "{path} would come in front of what the number is measured with, and --files names it: attempts can change the yardstick"
+            ));
+        }
+    }
     if let Some(path) = whole.conversion() {
         place.events.warn(format!(
             "{path} says how git writes files, and --files names it: attempts can change what frozen files are measured as"
@@ -375,10 +386,15 @@ fn editable(place: &Place<'_>, given: &Given, goals: Option<&Goals>, tree: &str)
 
 /// Returns the files that commands run.
 pub fn run_by(repo: &Repo, commands: &[String], tree: &str) -> Vec<String> {
+    yardstick_of(repo, commands, tree).frozen
+}
+
+/// Returns what commands measure by.
+fn yardstick_of(repo: &Repo, commands: &[String], tree: &str) -> Yardstick {
     let goals = Goals::of_commands(commands);
     let is_file = |path: &str| repo.may_have_file(tree, path);
     let workspace = Workspace { repo };
-    workspace.yardstick(&goals, &is_file).frozen
+    workspace.yardstick(&goals, &is_file)
 }
 
 /// Refuses uncommitted changes of files that count, and patterns that name no file of the commit.

@@ -1,5 +1,6 @@
 //! Beginning a search and going on with one: everything that is looked at, in order, before the first command runs.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -292,6 +293,8 @@ async fn start(
     let session = Rc::new(Searching {
         site,
         editable,
+        goalposts: OnceCell::new(),
+        goalposts_of_holdout: OnceCell::new(),
         agent,
         lock,
     });

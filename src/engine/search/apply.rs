@@ -4,6 +4,7 @@
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Merged, Repo};
+use crate::effects::search::goalposts::Goalposts;
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Hindrance, Landed, Landing, Workspace};
@@ -12,7 +13,7 @@ use crate::model::search::editable::Editable;
 use crate::model::search::lineage::{Id, Lineage, Measure};
 use crate::model::search::score::Channel;
 use crate::model::search::view::Digits;
-use crate::model::text;
+use crate::model::{text, yardstick};
 use crate::search::is_deterministic;
 use crate::search::overview::last_shown;
 use crate::search::standing::Standing;
@@ -111,6 +112,7 @@ pub async fn apply(
             .into());
         }
     };
+    refuse_moved(site, id, &merged, target).await?;
     let held = hold_against_tip(site, lineage, id, &merged, target).await?;
     let notes = land(site, target, &merged)?;
     Ok(Applied {
@@ -138,6 +140,26 @@ fn refuse_others(site: &Site, base: &str, attempt: &str, id: Id) -> Result<()> {
             text::some_of(&others, NAMED)
         ))
         .hint("nothing was changed; somebody else made it, as evolve makes none that does")),
+    }
+}
+
+/// Refuses an attempt that would be measured by something else than what the branch is: none that `evolve` accepted is.
+async fn refuse_moved(site: &Site, id: Id, merged: &str, target: &Target) -> Result<(), Cut> {
+    let (user, request) = (&site.user, &site.request);
+    let editable =
+        Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::internal)?;
+    let slot = site.slot(Slots::Apply, 0, &target.tip).await?;
+    let goalposts = Goalposts::of(user, &slot, &target.tip, request.measured_by())?;
+    let slot = site.slot(Slots::Apply, 0, merged).await?;
+    let moved = goalposts.moved(user, &slot, merged, &editable)?;
+    match moved.is_empty() {
+        true => Ok(()),
+        false => Err(Error::unsafe_repo(format!(
+            "attempt {id}: {}",
+            yardstick::moved(&moved)
+        ))
+        .hint("nothing was changed; something else would measure it than what measures the branch")
+        .into()),
     }
 }
 

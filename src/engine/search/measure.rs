@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
+use crate::effects::search::goalposts::Goalposts;
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::slot::{Base, Slot};
 use crate::error::Error;
-use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome};
+use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome, Request};
 use crate::model::search::score::{Channel, Score};
+use crate::model::yardstick;
 use crate::session::{Cut, Searching, Slots};
 
 /// How many samples of the baseline show whether the fitness command is deterministic (rule S3).
@@ -147,9 +149,16 @@ impl Job {
     /// Measures in copies of this kind. Each command begins in a clean one: samples are of the same conditions.
     pub async fn outcome_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
         let site = &session.site;
+        let mut slot = bed.slot(session, &self.commit).await?;
+        let moved = self.moved(session, bed, &mut slot).await?;
+        if !moved.is_empty() {
+            return Ok((Outcome::Invalid(yardstick::moved(&moved)), self.channel));
+        }
+        // Nothing ran in it.
+        let mut clean = Some(slot);
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in site.request.gates.iter().enumerate() {
-                let slot = bed.slot(session, &self.commit).await?;
+                let slot = self.clean(session, bed, clean.take()).await?;
                 let place = site.sampler_of_gate(&slot, self.id, gate)?;
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
@@ -160,7 +169,7 @@ impl Job {
         let (mut samples, mut beside) = (Vec::new(), Vec::new());
         let mut channel = self.channel;
         for number in 1..=self.samples {
-            let slot = bed.slot(session, &self.commit).await?;
+            let slot = self.clean(session, bed, clean.take()).await?;
             let place = &site.sampler(&slot, self.id)?;
             let score = self.sample(session, place, self.id, number, channel);
             match score.await? {
@@ -185,6 +194,52 @@ impl Job {
             }
         }
         Ok((Outcome::Scored { samples, beside }, channel))
+    }
+
+    /// Returns a slot on the attempt's commit in which nothing ran: this one, where there is one.
+    async fn clean(
+        &self,
+        session: &Searching,
+        bed: &Bed<'_>,
+        known: Option<Slot>,
+    ) -> Result<Slot, Cut> {
+        match known {
+            Some(slot) => Ok(slot),
+            None => bed.slot(session, &self.commit).await,
+        }
+    }
+
+    /// Says what the attempt, which is in the slot, puts in front of what measures it now: then nothing that it scores is believed.
+    async fn moved(
+        &self,
+        session: &Searching,
+        bed: &Bed<'_>,
+        slot: &mut Slot,
+    ) -> Result<Vec<String>, Cut> {
+        let request = &session.site.request;
+        let (known, goals) = match self.what {
+            Measure::First => (
+                &session.goalposts,
+                Request::measured_by as fn(&Request) -> _,
+            ),
+            Measure::HoldOut => (&session.goalposts_of_holdout, Request::held_out_by as _),
+            // It was measured at first.
+            Measure::Beside(_) | Measure::Again(_) | Measure::Last => return Ok(Vec::new()),
+        };
+        if self.id == 0 {
+            return Ok(Vec::new());
+        }
+        let user = &session.site.user;
+        let goalposts = match known.get() {
+            Some(goalposts) => goalposts,
+            None => {
+                let base = bed.slot(session, &request.base).await?;
+                let found = Goalposts::of(user, &base, &request.base, goals(request))?;
+                *slot = bed.slot(session, &self.commit).await?;
+                known.get_or_init(|| found)
+            }
+        };
+        Ok(goalposts.moved(user, slot, &self.commit, &session.editable)?)
     }
 
     async fn sample(

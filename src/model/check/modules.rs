@@ -72,6 +72,20 @@ impl Front {
         (is_module && is_known()).then_some(module)
     }
 
+    /// Says whether a file at this path, which is relative to the root, is taken in place of Python's own or the tool.
+    pub fn takes(&self, path: &str) -> bool {
+        let folder = match self.folder.as_str() {
+            "" => String::new(),
+            folder => format!("{folder}/"),
+        };
+        let name = path.strip_prefix(folder.as_str()).unwrap_or_default();
+        let name = name
+            .strip_suffix("/__init__.py")
+            .or_else(|| name.strip_suffix("/__init__.pyc"))
+            .unwrap_or(name);
+        !name.contains('/') && self.taken_for(name).is_some()
+    }
+
     /// Says whether the module that is run itself lies in the folder, or in its `src`.
     fn has_tool(&self, is_file: &dyn Fn(&str) -> bool) -> bool {
         let Some(tool) = &self.tool else {

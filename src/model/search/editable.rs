@@ -45,7 +45,12 @@ impl Editable {
         let is = |other: &String| other == path;
         self.frozen.iter().any(is)
             || self.protected.is_match(path)
-            || (is_conversion(path) && !self.named.iter().any(is))
+            || (is_conversion(path) && !self.is_named(path))
+    }
+
+    /// Says whether `--files` names a file without a wildcard.
+    pub fn is_named(&self, path: &str) -> bool {
+        self.named.iter().any(|named| named == path)
     }
 
     /// Returns a file that attempts may change and that says how git writes others.
@@ -137,6 +142,7 @@ mod tests {
         }
         let conversion = Some("sub/.gitattributes".to_owned());
         assert_eq!(editable.conversion(), conversion.as_ref());
+        assert!(editable.is_named("sub/.gitattributes") && !editable.is_named("a"));
         assert!(
             Editable::of(&["a[".to_owned()], &[], &[])
                 .unwrap_err()

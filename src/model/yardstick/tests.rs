@@ -386,6 +386,34 @@ fn what_checks_build_is_let_go_unless_it_is_protected() {
 }
 
 #[test]
+fn a_new_file_comes_in_front_of_what_checks_run_by_its_name() {
+    let files = [
+        ("b/run.py", "import json"),
+        ("t/a.sh", ""),
+        ("Makefile", "ok:\n\ttrue\n"),
+        ("m.py", ""),
+    ];
+    let check = "python3 b/run.py && python3 -m m; for f in t/*.sh; do . $f; done; make -s ok";
+    let yardstick = of_files(check, &files);
+    for (path, expected) in [
+        ("b/json.py", true),
+        ("b/json/__init__.py", true),
+        ("json/__init__.pyc", true),
+        ("b/json/other.py", false),
+        ("c/json.py", false),
+        ("b/jsons.py", false),
+        ("m/__init__.py", true),
+        ("t/0.sh", true),
+        ("t/0.py", false),
+        ("ok", true),
+        ("ok/any", true),
+        ("okay", false),
+    ] {
+        assert_eq!(yardstick.is_in_front(path), expected, "{path}");
+    }
+}
+
+#[test]
 fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first() {
     let files = [("Makefile", "ok:\n\ttrue\n"), ("rules.mk", "")];
     let yardstick = of_files("make -s ok", &files);

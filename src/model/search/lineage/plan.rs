@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::goals::Goals;
 use crate::model::sandbox::Wish;
 use crate::model::search::file;
 
@@ -172,6 +173,26 @@ impl Request {
     pub fn gate_timeout_s(&self, gate: &str) -> f64 {
         let own = self.gate_timeouts_s.get(gate);
         own.copied().unwrap_or(self.timeout_s)
+    }
+
+    /// Returns what attempts are measured by, as goals: the fitness command, the gates, and what makes a slot ready for them.
+    pub fn measured_by(&self) -> Goals {
+        self.as_goals(self.gates.iter().chain([&self.fitness]))
+    }
+
+    /// Returns what a new best is held against, likewise.
+    pub fn held_out_by(&self) -> Goals {
+        self.as_goals(self.holdout.iter())
+    }
+
+    fn as_goals<'c>(&self, commands: impl Iterator<Item = &'c String>) -> Goals {
+        let commands: Vec<String> = commands.cloned().collect();
+        let mut goals = Goals::of_commands(&commands);
+        goals.settings.protect.clone_from(&self.protect);
+        Goals {
+            prepare: self.prepare.clone(),
+            ..goals
+        }
     }
 
     /// Returns the frozen files that agents are told of.
