@@ -309,10 +309,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             None => session.tip()?,
         };
         if let Some(commit) = tip {
-            let message = format!(
-                "evolve: session {} ended — {}\n\n{}\n",
-                session.id, ending.word, ending.reason
-            );
+            let message = names::end_message(&session.id, ending.word, &ending.reason);
             progress
                 .ledger
                 .commit(&workspace, index, &commit, &message)?;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use serde::Deserialize;
 
-use crate::effects::repo::{Past, Repo};
+use crate::effects::repo::{Difference, Past, Repo};
 use crate::error::{Error, Result};
 use crate::model::audit::{
     self, Audit, BY_OTHERS, Disagreement, Kept, Recorder, Sight, Trailers, Undo, Witness, Written,
@@ -122,6 +122,9 @@ impl Auditor<'_> {
             disagreements.extend(found);
             recorded.extend(snapshot.filter(|_| keeps));
         }
+        let recorders = lines.records.iter().filter_map(|(_, recorder)| *recorder);
+        let recorders = recorders.map(|index| &chronicle.written[index].commit[..]);
+        disagreements.extend(self.more_than_the_ledger(&recorders.collect(), &of_agents)?);
         notes.extend(self.unknown_keys(&now));
         let undos = self.undos(&records, &of_agents)?;
         let next = records.iter().map(|record| record.cycle).max().unwrap_or(0) + 1;
@@ -275,7 +278,9 @@ impl Auditor<'_> {
             && self.repo.has_commit(back_to)
             && self.repo.content(&self.repo.tree_of(back_to)?)? != commit.content
         {
-            differs_in = self.differences(back_to, &record.commit_sha)?;
+            let trees = [back_to, &record.commit_sha].map(|id| self.repo.tree_of(id));
+            let [start, undone] = trees;
+            differs_in = self.differences(&start?, &undone?)?;
         }
         let snapshot = {
             let kept = match (&snapshots[1], record.is_undone()) {
@@ -399,14 +404,19 @@ impl Auditor<'_> {
         Ok((Sight::Seen(goals), added))
     }
 
-    /// Returns the paths outside the ledger in which two commits differ.
+    /// Returns the paths outside the ledger in which two trees differ. A file that stood where a folder of the ledger has to be is
+    /// none of them: the ledger took its place.
     fn differences(&self, one: &str, other: &str) -> Result<Vec<String>> {
-        let differences = self
-            .repo
-            .differences(&self.repo.tree_of(one)?, &self.repo.tree_of(other)?)?;
+        let differences = self.repo.differences(one, other)?;
+        let is_content = |one: &&Difference| {
+            let is_obstacle = names::FOLDERS
+                .iter()
+                .any(|folder| folder.as_bytes() == one.path);
+            !names::is_ledger_path(&one.path) && !(is_obstacle && one.new.is_none())
+        };
         let mut paths: Vec<String> = differences
             .iter()
-            .filter(|one| !names::is_ledger_path(&one.path))
+            .filter(is_content)
             .map(|one| text::clean_line(&String::from_utf8_lossy(&one.path)))
             .collect();
         paths.dedup();
@@ -436,7 +446,10 @@ impl Auditor<'_> {
                 .as_ref()
                 .is_some_and(|start| self.repo.has_commit(start));
             let differs_in = match &start {
-                Some(start) if is_there => Some(self.differences(start, &commit)?),
+                Some(start) if is_there => {
+                    let start = self.repo.tree_of(start)?;
+                    Some(self.differences(&start, &self.past.tree(place))?)
+                }
                 Some(_) | None => None,
             };
             let is_recorded = told.contains(&(cycle, &commit)) || interrupted.contains(&cycle);

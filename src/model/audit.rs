@@ -169,6 +169,24 @@ pub fn of_undo(undo: &Undo, next: u64) -> Vec<Disagreement> {
     found
 }
 
+/// Holds a commit of the ledger against what it may change: the ledger, and nothing else. It records `cycle`, or ends a session
+/// where that is none; `others` are the paths outside the ledger in which it differs from its parents.
+pub fn of_ledger_commit(
+    commit: &str,
+    cycle: Option<u64>,
+    others: &[String],
+) -> Option<Disagreement> {
+    let which = match cycle {
+        Some(_) => "the record's commit",
+        None => "the commit that ends a session",
+    };
+    (!others.is_empty()).then(|| Disagreement {
+        cycle,
+        commit: Some(commit.to_owned()),
+        what: format!("{which} changes more than the ledger: {}", some_of(others)),
+    })
+}
+
 /// Joins paths for people, cut where it gets long.
 fn some_of(paths: &[String]) -> String {
     const SHOWN: usize = 5;
@@ -178,6 +196,20 @@ fn some_of(paths: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_commit_of_the_ledger_changes_nothing_else() {
+        assert_eq!(of_ledger_commit("c", Some(3), &[]), None);
+        let paths: Vec<String> = (0..6).map(|number| format!("p{number}")).collect();
+        let found = of_ledger_commit("c", Some(3), &paths).expect("a disagreement");
+        assert_eq!((found.cycle, found.commit.as_deref()), (Some(3), Some("c")));
+        let what =
+            "the record's commit changes more than the ledger: p0, p1, p2, p3, p4 and 1 more";
+        assert_eq!(found.what, what);
+        let found = of_ledger_commit("c", None, &paths[..1]).expect("a disagreement");
+        let what = "the commit that ends a session changes more than the ledger: p0";
+        assert_eq!((found.cycle, &found.what[..]), (None, what));
+    }
 
     #[test]
     fn trailers_are_what_stands_in_the_last_paragraph() {

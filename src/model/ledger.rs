@@ -8,6 +8,9 @@ pub const FOLDER: &str = ".agents/evolve";
 pub const QUEUE: &str = ".agents/rpi/next-work.jsonl";
 /// The folders on the way to ledger paths, outermost first.
 pub const FOLDERS: [&str; 3] = [".agents", FOLDER, ".agents/rpi"];
+/// What stands before and after the session's name in the message of the commit that ends it.
+const SESSION: &str = "evolve: session ";
+const ENDED: &str = " ended — ";
 /// One record a cycle.
 pub const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
 /// The snapshot of the first run.
@@ -193,6 +196,20 @@ pub fn cycle_of_snapshot(path: &str) -> Option<u64> {
     name.strip_suffix("-post").unwrap_or(name).parse().ok()
 }
 
+/// Returns the message of the commit that ends a session.
+pub fn end_message(session: &str, word: &str, reason: &str) -> String {
+    format!("{SESSION}{session}{ENDED}{word}\n\n{reason}\n")
+}
+
+/// Says whether a message is that of a commit that ends a session.
+pub fn is_end_message(message: &str) -> bool {
+    let subject = message.lines().next().unwrap_or_default();
+    let rest = subject
+        .strip_prefix(SESSION)
+        .and_then(|rest| rest.split_once(ENDED));
+    rest.is_some_and(|(session, _)| !session.contains(' '))
+}
+
 /// Says whether a path belongs to the ledger; everything else is content.
 pub fn is_ledger_path(path: &[u8]) -> bool {
     path == QUEUE.as_bytes()
@@ -233,6 +250,21 @@ mod tests {
             ("src/.agents/evolve/x", false),
         ] {
             assert_eq!(is_ledger_path(path.as_bytes()), is_ledger, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_commit_that_ends_a_session_is_known_by_its_message() {
+        let message = end_message("s-1", "limit", "one cycle");
+        assert_eq!(message, "evolve: session s-1 ended — limit\n\none cycle\n");
+        assert!(is_end_message(&message));
+        for other in [
+            "",
+            "evolve: sessions end — well",
+            "evolve: session tests that ended — at last",
+            "evolve: cycle 1 — idle\n\nevolve: session s ended — x",
+        ] {
+            assert!(!is_end_message(other), "{other}");
         }
     }
 

@@ -1,12 +1,13 @@
-//! What git holds beside a record: the summary that came with it, the snapshot that it took over, keys that nobody reads.
+//! What git holds beside a record: the summary that came with it, the snapshot that it took over, files that do not belong there,
+//! keys that nobody reads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
 use super::Auditor;
 use crate::error::Result;
-use crate::model::audit::{Disagreement, Sight};
+use crate::model::audit::{self, Disagreement, Sight, Trailers};
 use crate::model::ledger as names;
 use crate::model::record::{Record, read_record};
 use crate::model::schema;
@@ -59,6 +60,53 @@ impl Auditor<'_> {
             return Ok(Sight::Unseen);
         }
         self.snapshot_at(Some(place), &path)
+    }
+
+    /// Finds commits of the ledger that change files outside of it. They are made of what their parent has and the ledger: what
+    /// somebody committed before, or brought in, is in the parent. `recorders` are the commits that recorded something.
+    pub(super) fn more_than_the_ledger(
+        &self,
+        recorders: &HashSet<&str>,
+        of_agents: &HashSet<usize>,
+    ) -> Result<Vec<Disagreement>> {
+        let mut found = Vec::new();
+        for place in (0..self.past.len()).filter(|place| !of_agents.contains(place)) {
+            let Some(message) = self.past.message(place) else {
+                continue;
+            };
+            let cycle = Trailers::of(message).records();
+            if cycle.is_none() && !names::is_end_message(message) || self.past.is_cut(place) {
+                continue;
+            }
+            let commit = self.past.id(place);
+            // A merge may quote the message of what it brings in.
+            let is_alone = self.past.parents(place).len() == 1;
+            if is_alone || recorders.contains(&commit[..]) {
+                let others = self.beside_the_ledger(place)?;
+                found.extend(audit::of_ledger_commit(&commit, cycle, &others));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the paths outside the ledger in which a commit differs from the parent that it differs least from. What stood in
+    /// the way of the ledger's folders is none of them.
+    fn beside_the_ledger(&self, place: usize) -> Result<Vec<String>> {
+        let content = self.repo.content(&self.past.tree(place))?;
+        let mut least: Option<Vec<String>> = None;
+        for parent in self.past.parents(place) {
+            if self.repo.content(&self.past.tree(*parent))? == content {
+                return Ok(Vec::new());
+            }
+            let differs = self.differences(&self.past.tree(*parent), &self.past.tree(place))?;
+            if least
+                .as_ref()
+                .is_none_or(|least| differs.len() < least.len())
+            {
+                least = Some(differs);
+            }
+        }
+        Ok(least.unwrap_or_default())
     }
 
     /// Says which commits of `evolve`'s, and which of those in which something disagrees, were made again, and by whom: what they

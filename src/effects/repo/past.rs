@@ -65,7 +65,8 @@ impl Repo {
                     .find_commit(id)
                     .map_err(broken("read a commit"))?;
                 let message = String::from_utf8_lossy(commit.message_raw_bytes());
-                let is_ours = MARKS.iter().any(|mark| message.contains(mark));
+                let is_ours = MARKS.iter().any(|mark| message.contains(mark))
+                    || ledger::is_end_message(message.trim_start());
                 Ok(Ancestor {
                     id,
                     tree: commit.tree_id(),
@@ -215,7 +216,7 @@ impl Past {
         &self.commits[place].parents
     }
 
-    /// Returns the message of a commit that `evolve` made about a cycle, or that says so.
+    /// Returns the message of a commit that `evolve` made about a cycle or a session's end, or that says so.
     pub fn message(&self, place: usize) -> Option<&str> {
         self.commits[place].message.as_deref()
     }
