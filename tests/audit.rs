@@ -1,6 +1,7 @@
 //! `evolve audit`: an honest history agrees, and each way to forge one is found and named.
 
 mod beside;
+mod shallow;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -96,7 +96,8 @@ impl Auditor<'_> {
         let records = History::parse(&String::from_utf8_lossy(&text)).records;
         let of_agents = self.made_by_agents(&records)?;
         let chronicle = Chronicle::of(self.repo, &self.past, text, &now, &of_agents)?;
-        let lines = audit::lines(&now, &chronicle.written, &chronicle.unseen);
+        let is_hidden = |commit: &str| self.is_shallow && self.past.place(commit).is_none();
+        let lines = audit::lines(&now, &chronicle.written, &chronicle.unseen, is_hidden);
         let filed = self.with_records(chronicle.filed, &lines.records, &chronicle.written);
         let mut disagreements = lines.disagreements;
         let mut notes = lines.notes;
@@ -110,6 +111,15 @@ impl Auditor<'_> {
         for file in &filed {
             if *versions.entry(&file.name).or_insert(&file.id) != &file.id {
                 self.repeated.insert(file.name.clone());
+            }
+        }
+        if self.is_shallow {
+            // The version of the other branch may be beyond what the clone holds.
+            let mut seen = HashSet::new();
+            let cycles = records.iter().map(|record| record.cycle);
+            for cycle in cycles.filter(|cycle| !seen.insert(*cycle)) {
+                let names = [names::snapshot(cycle), names::post_snapshot(cycle)];
+                self.repeated.extend(names);
             }
         }
         let mut recorded = Vec::new();
@@ -196,12 +206,14 @@ impl Auditor<'_> {
             let Some(recorder) = candidates.rev().copied().find(|place| follows(&place)) else {
                 continue;
             };
-            let Some(start) = self.start_of(recorder, record.cycle)? else {
-                continue;
+            let start = self.start_of(recorder, record.cycle)?;
+            let between = match start {
+                Some(start) => self.past.between(start, tip),
+                None if self.is_shallow && !record.has_lost_its_start() => self.past.until_cut(tip),
+                None => continue,
             };
-            let between = self.past.between(start, tip);
             let is_agents =
-                |place: &usize| *place != start && !(record.is_undone() && *place == tip);
+                |place: &usize| Some(*place) != start && !(record.is_undone() && *place == tip);
             made.extend(between.into_iter().filter(is_agents));
         }
         Ok(made)
@@ -320,12 +332,16 @@ impl Auditor<'_> {
         Ok((found, recorded))
     }
 
-    /// Reads a snapshot of a record, and counts it, once.
+    /// Reads a snapshot of a record, and counts it, once. Where two branches each wrote one of that name, and the commit that wrote
+    /// the record's cannot be seen, whose it is cannot be, either.
     fn snapshot(
         &mut self,
         recorder: Option<usize>,
         name: &str,
     ) -> Result<Sight<Result<Snapshot, String>>> {
+        if recorder.is_none() && self.is_shallow && self.repeated.contains(name) {
+            return Ok(Sight::Unseen);
+        }
         let tree = self.past.tree(recorder.unwrap_or(0));
         if let Some(id) = self.repo.id_at(&tree, name)? {
             self.snapshots.insert((name.to_owned(), id));
@@ -353,7 +369,7 @@ impl Auditor<'_> {
         ))
     }
 
-    /// Returns what there is of a commit, and whether the commit at `follower` descends from it.
+    /// Returns what there is of a commit, and whether the commit at `follower` descends from it, as far as can be seen.
     fn kept(&self, id: &str, follower: usize) -> Result<Sight<Kept>> {
         let place = self.past.place(id);
         if place.is_none() && self.is_shallow {
@@ -367,7 +383,7 @@ impl Auditor<'_> {
         Ok(Sight::Seen(Kept {
             content: self.repo.content(&self.repo.tree_of(id)?)?,
             message: message.unwrap_or_default().to_owned(),
-            is_followed: place.is_some_and(|place| self.past.descends(follower, place)),
+            is_followed: place.is_some_and(|place| self.past.may_descend(follower, place)),
         }))
     }
 

@@ -16,7 +16,7 @@ use crate::model::text;
 pub use crate::model::gate::BY_OTHERS;
 pub use again::{Shown, differing, of_measured};
 pub use files::{Filed, files};
-pub use lines::{Lines, Written, lines};
+pub use lines::{Lines, Unseen, Written, lines};
 pub use record::of_record;
 pub use witness::{Kept, Recorder, Sight, Witness, is_adrift};
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::effects::files;
 use crate::effects::repo::{Past, Repo, hash_blob};
 use crate::error::{Error, Result};
-use crate::model::audit::{Filed, Trailers, Written};
+use crate::model::audit::{Filed, Trailers, Unseen, Written};
 use crate::model::ledger as names;
 
 /// The most bytes that a history may have to be audited.
@@ -21,7 +21,7 @@ pub struct Chronicle {
     /// As snapshots and segments.
     pub filed: Vec<Filed>,
     /// The lines that were there before the oldest commit that can be seen.
-    pub unseen: HashSet<String>,
+    pub unseen: Unseen,
 }
 
 /// A version of the history: its segments and its active file, as blobs.
@@ -160,14 +160,19 @@ impl Reader<'_> {
     fn read_cut(&mut self, place: usize, chronicle: &mut Chronicle) -> Result<()> {
         let listing = self.listing(place)?;
         let view = self.view(&version(&listing), None)?;
-        chronicle.unseen.extend(lines_of(view.bytes()));
+        let is_of_agent = self.of_agents.contains(&place);
+        let unseen = match is_of_agent {
+            true => &mut chronicle.unseen.doubtful,
+            false => &mut chronicle.unseen.recorded,
+        };
+        unseen.extend(lines_of(view.bytes()));
         let written_once = listing.iter().filter(|(name, _)| is_written_once(name));
         chronicle.filed.extend(written_once.map(|(name, id)| Filed {
             commit: self.past.id(place),
             name: name.clone(),
             id: id.clone(),
             records: Some(names::cycle_of_snapshot(name).unwrap_or(0)),
-            is_of_agent: false,
+            is_of_agent,
         }));
         Ok(())
     }

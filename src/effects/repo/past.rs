@@ -246,6 +246,27 @@ impl Past {
         self.between(ancestor, commit).last() == Some(&ancestor)
     }
 
+    /// Says whether `ancestor` is `commit` or an ancestor of it, or may be one by a way that a shallow clone cuts off.
+    pub fn may_descend(&self, commit: usize, ancestor: usize) -> bool {
+        // As a rule it is, and then nothing beyond it is looked at.
+        let is_cut = |place: &usize| self.is_cut(*place);
+        self.descends(commit, ancestor) || self.between(self.len(), commit).iter().any(is_cut)
+    }
+
+    /// Returns the commits on the way from `tip` back to where a shallow clone cuts it off; none if there is more than one way.
+    pub fn until_cut(&self, tip: usize) -> Vec<usize> {
+        let mut way = vec![tip];
+        let mut place = tip;
+        while !self.is_cut(place) {
+            let [parent] = self.parents(place) else {
+                return Vec::new();
+            };
+            place = *parent;
+            way.push(place);
+        }
+        way
+    }
+
     /// Returns the commits on the ways from `tip` back to `start`: what was committed after `start`, then `start` itself if
     /// `tip` descends from it.
     pub fn between(&self, start: usize, tip: usize) -> Vec<usize> {

@@ -27,6 +27,22 @@ pub struct Written {
     pub is_reordered: bool,
 }
 
+/// The lines that were there before the oldest commits that can be seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// Those that are taken for recorded.
+    pub recorded: HashSet<String>,
+    /// Those of an agent's commit, which may have made some of them up.
+    pub doubtful: HashSet<String>,
+}
+
+impl Unseen {
+    /// Says whether a line was there.
+    fn has(&self, line: &str) -> bool {
+        self.recorded.contains(line) || self.doubtful.contains(line)
+    }
+}
+
 /// The lines of a history, held against the commits that wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
@@ -42,11 +58,18 @@ pub struct Lines {
 }
 
 /// Holds the lines that the history has `now` against the commits that wrote to it, oldest first. The lines in `unseen` were
-/// there before the oldest commit that can be seen.
-pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> Lines {
+/// there before the oldest commit that can be seen; of what a cycle left in a commit that `is_hidden`, the commit that recorded it
+/// may not be seen, either.
+pub fn lines(
+    now: &[String],
+    written: &[Written],
+    unseen: &Unseen,
+    is_hidden: impl Fn(&str) -> bool,
+) -> Lines {
     let mut lines = Lines::default();
     let adders = adders(written);
     let mut strays = Vec::new();
+    let mut hidden = HashSet::new();
     // A line that stands there twice was recorded twice, or one of them is a copy.
     let (mut taken, mut before) = (HashSet::new(), HashSet::new());
     let mut untried = HashMap::new();
@@ -61,12 +84,18 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
                 continue;
             }
         };
+        let is_first = !untried.contains_key(line.as_str());
         let left = untried
             .entry(line.as_str())
             .or_insert_with(|| recorders(&adders, written, line, record.cycle));
         let recorder = left.find(|it| taken.insert(*it));
-        if recorder.is_none() && !(unseen.contains(line) && before.insert(line.as_str())) {
+        if recorder.is_none() && !(unseen.has(line) && before.insert(line.as_str())) {
             strays.push((line.as_str(), record.cycle));
+            // A copy was recorded by nobody, wherever.
+            match is_first && !unseen.has(line) && is_hidden(&record.commit_sha) {
+                true => hidden.insert(line.as_str()),
+                false => hidden.remove(line.as_str()),
+            };
         }
         lines.records.push((record, recorder));
     }
@@ -75,6 +104,7 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
     let mut known = HashSet::new();
     strays.retain(|stray| known.insert(*stray));
     let explained = lines.find_lost(now, written, &adders, &strays, unseen);
+    let mut brought = Vec::new();
     for (line, cycle) in strays {
         if explained.contains(line) {
             continue;
@@ -86,12 +116,23 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
             .map(|index| &written[*index]);
         let (records, others): (Vec<_>, Vec<_>) = added.partition(|commit| commit.records(cycle));
         let commit = others.first().or(records.last()).copied();
+        if let Some(commit) = commit.filter(|it| hidden.contains(line) && !it.is_of_agent) {
+            brought.push(commit.commit.clone());
+            continue;
+        }
         let what = match commit {
             Some(commit) if commit.is_of_agent => "an agent's commit wrote the record",
             Some(_) | None => "the record was written by no commit that records its cycle",
         };
         let commit = commit.map(|commit| commit.commit.clone());
         lines.disagree(Some(cycle), commit, what.to_owned());
+    }
+    brought.dedup();
+    if !brought.is_empty() {
+        lines.notes.push(format!(
+            "{} brought in records that other commits recorded, as after a merge that had left them out: which ones is not to be seen in this clone",
+            numbered("commit", &brought)
+        ));
     }
     lines.find_empty(written);
     lines.number(written);
@@ -147,7 +188,7 @@ impl Lines {
         written: &[Written],
         adders: &HashMap<&str, Vec<usize>>,
         strays: &[(&'a str, u64)],
-        unseen: &HashSet<String>,
+        unseen: &Unseen,
     ) -> HashSet<&'a str> {
         let now: HashSet<&str> = now.iter().map(String::as_str).collect();
         let mut told = HashSet::new();
@@ -165,7 +206,7 @@ impl Lines {
                     continue;
                 };
                 let mut recorders = recorders(adders, written, line, record.cycle);
-                let was_recorded = recorders.next().is_some() || unseen.contains(line);
+                let was_recorded = recorders.next().is_some() || unseen.recorded.contains(line);
                 if !was_recorded {
                     is_righting = true;
                     continue;

@@ -1,5 +1,10 @@
 use super::*;
 
+/// Of a clone that holds everything.
+fn in_sight(_: &str) -> bool {
+    false
+}
+
 fn line(cycle: u64, passing: usize) -> String {
     format!(
         r#"{{"format":1,"cycle":{cycle},"goal_id":null,"result":"idle","commit_sha":"c","reverted_to":null,"goals_passing":{passing},"goals_total":2,"goals_added":0,"timestamp":"t"}}"#
@@ -30,7 +35,7 @@ fn by_hand(added: &[String], lost: &[String]) -> Written {
 
 /// The disagreements, as `cycle commit what`.
 fn told(now: &[String], written: &[Written]) -> Vec<String> {
-    let found = lines(now, written, &HashSet::new()).disagreements;
+    let found = lines(now, written, &Unseen::default(), in_sight).disagreements;
     let shown = |one: &Disagreement| {
         format!(
             "{} {} {}",
@@ -45,7 +50,12 @@ fn told(now: &[String], written: &[Written]) -> Vec<String> {
 #[test]
 fn a_history_whose_lines_were_each_recorded_agrees() {
     let now = [line(1, 1), line(2, 1)];
-    let found = lines(&now, &[recording(1), recording(2)], &HashSet::new());
+    let found = lines(
+        &now,
+        &[recording(1), recording(2)],
+        &Unseen::default(),
+        in_sight,
+    );
     assert_eq!((found.disagreements, found.notes), (vec![], vec![]));
     let recorders: Vec<_> = found.records.iter().map(|(_, place)| *place).collect();
     assert_eq!(recorders, [Some(0), Some(1)]);
@@ -128,7 +138,12 @@ fn what_an_agent_wrote_and_evolve_put_right_is_a_note() {
         ..recording(2)
     };
     let now = [line(1, 1), line(2, 1)];
-    let found = lines(&now, &[recording(1), forged, put_right], &HashSet::new());
+    let found = lines(
+        &now,
+        &[recording(1), forged, put_right],
+        &Unseen::default(),
+        in_sight,
+    );
     assert_eq!(found.disagreements, []);
     assert_eq!(
         found.notes,
@@ -144,7 +159,8 @@ fn what_an_agent_wrote_and_evolve_put_right_is_a_note() {
     let found = lines(
         &now,
         &[recording(1), recording(2), harmless],
-        &HashSet::new(),
+        &Unseen::default(),
+        in_sight,
     );
     assert_eq!((found.disagreements, found.notes), (vec![], vec![]));
     let kept = Written {
@@ -171,7 +187,7 @@ fn a_merge_that_drops_records_of_one_side_is_named_with_what_to_do() {
     };
     let mut written = vec![recording(1), recording(2), theirs(2), theirs(3), merge];
     let now = [line(1, 1), line(2, 1)];
-    let found = lines(&now, &written, &HashSet::new());
+    let found = lines(&now, &written, &Unseen::default(), in_sight);
     let removed = "the record was removed by a merge, which kept one side of the history";
     assert_eq!(
         told(&now, &written),
@@ -207,7 +223,7 @@ fn copies_of_lines_are_told_of_once_and_quickly() {
     }));
     now.extend((2..1000).map(|cycle| line(cycle, 1)));
     let began = std::time::Instant::now();
-    let found = lines(&now, &written, &HashSet::new());
+    let found = lines(&now, &written, &Unseen::default(), in_sight);
     // With a look at each copy for each copy it would be far more.
     assert!(began.elapsed() < std::time::Duration::from_secs(20));
     assert_eq!(
@@ -229,9 +245,64 @@ fn a_number_that_two_branches_used_is_a_note_and_what_is_out_of_sight_is_none() 
         added: vec![line(2, 2)],
         ..recording(2)
     };
-    let unseen = HashSet::from([line(1, 1)]);
-    let found = lines(&now, &[recording(2), other, recording(3)], &unseen);
+    let unseen = Unseen {
+        recorded: HashSet::from([line(1, 1)]),
+        ..Unseen::default()
+    };
+    let found = lines(
+        &now,
+        &[recording(2), other, recording(3)],
+        &unseen,
+        in_sight,
+    );
     assert_eq!(found.disagreements, []);
     assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
     assert!(found.notes[0].starts_with("cycle 2 is recorded more than once"));
+    // What an agent's commit has, which is the oldest that can be seen, nobody may have recorded.
+    let unseen = Unseen {
+        doubtful: HashSet::from([line(1, 1), line(2, 9)]),
+        ..Unseen::default()
+    };
+    let put_right = Written {
+        lost: vec![line(2, 9)],
+        ..recording(2)
+    };
+    let found = lines(&now[..2], &[put_right], &unseen, in_sight);
+    assert_eq!(found.disagreements, []);
+    let notes = ["commit commit2 put right what nobody had recorded"];
+    assert_eq!(found.notes, notes);
+}
+
+#[test]
+fn a_record_that_was_brought_in_from_out_of_sight_is_a_note_and_a_copy_of_it_is_found() {
+    let far = |cycle| line(cycle, 1).replace("\"c\"", "\"far\"");
+    let now = [line(1, 1), far(2), line(3, 1)];
+    let bringing = Written {
+        added: vec![far(2), line(3, 1)],
+        ..recording(3)
+    };
+    let is_far = |commit: &str| commit == "far";
+    let found = lines(
+        &now,
+        &[recording(1), bringing.clone()],
+        &Unseen::default(),
+        is_far,
+    );
+    assert_eq!(found.disagreements, []);
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    assert!(found.notes[0].starts_with("commit commit3 brought in records"));
+    let stray = "2 commit3 the record was written by no commit that records its cycle";
+    assert_eq!(told(&now, &[recording(1), bringing.clone()]), [stray]);
+    let now = [line(1, 1), far(2), line(3, 1), far(2)];
+    let copying = by_hand(&[far(2)], &[]);
+    let written = [recording(1), bringing, copying];
+    let found = lines(&now, &written, &Unseen::default(), is_far);
+    assert_eq!(found.disagreements.len(), 1, "{:?}", found.disagreements);
+    let agents = Written {
+        is_of_agent: true,
+        ..by_hand(&[far(2)], &[])
+    };
+    let now = [line(1, 1), far(2)];
+    let found = lines(&now, &[recording(1), agents], &Unseen::default(), is_far);
+    assert_eq!(found.disagreements.len(), 1, "{:?}", found.disagreements);
 }
