@@ -66,7 +66,7 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
             _ => (of_error(&error), Some(error)),
         },
         Err(Cut::Unprepared(why)) => {
-            let error = Error::usage(why).hint("mend the command, or what it needs: `prepare`");
+            let error = why.error();
             (of_error(&error), Some(error))
         }
     };

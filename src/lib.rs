@@ -51,6 +51,7 @@ pub mod model {
     pub mod growth;
     pub mod init;
     pub mod ledger;
+    pub mod lent;
     pub mod lesson;
     pub mod limit;
     pub mod mask;

@@ -43,7 +43,7 @@ use crate::model::text;
 use crate::model::told::Waiting;
 use crate::model::work::WorkItem;
 
-pub use ending::{Cut, Ending, Unready};
+pub use ending::{Blamed, Cut, Ending, Unready};
 pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
 pub use searching::{Searching, Site, Slots};

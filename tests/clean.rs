@@ -300,3 +300,199 @@ fn what_git_tracks_is_not_linked() {
         run.stderr
     );
 }
+
+/// A repository with two files to be made; its checks find its code by way of what git ignores, or could.
+fn with_ignored(setting: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: test -e b, weight: 3}}\n"),
+    );
+    repo.write(
+        ".gitignore",
+        ".venv\nnode_modules\nvendor\nbuild\nlent\nown\n",
+    );
+    repo.write("src/code", "code\n");
+    repo.commit_all("first");
+    repo
+}
+
+/// Makes a file, or where the text begins with an arrow a link; `ROOT` is the repository's root.
+fn put(repo: &TestRepo, name: &str, text: &str) {
+    let text = text.replace("ROOT", &repo.root().to_string_lossy());
+    match text.strip_prefix("-> ") {
+        Some(to) => {
+            fs::create_dir_all(repo.path(name).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(to, repo.path(name)).unwrap();
+        }
+        None => repo.write(name, &text),
+    }
+}
+
+const SITE: &str = ".venv/lib/python3.12/site-packages";
+
+#[test]
+fn what_leads_back_into_the_checkout_is_not_linked() {
+    let site = |name: &str| format!("{SITE}/{name}");
+    let finder = "MAPPING: dict[str, str] = {'calc': 'ROOT/src'}\n";
+    let url = r#"{"dir_info": {"editable": true}, "url": "file://ROOT"}"#;
+    let (uv, npm) = ("prepare: uv sync", "prepare: npm ci");
+    for (link, file, text, way_out) in [
+        (".venv", &*site("__editable__.calc-1.pth"), "ROOT/src\n", uv),
+        (".venv", &*site("relative.pth"), "../../../../src\n", uv),
+        (".venv", &*site("calc.egg-link"), "ROOT\n.\n", uv),
+        (".venv", &*site("__editable___calc_finder.py"), finder, uv),
+        (".venv", &*site("calc-1.dist-info/direct_url.json"), url, uv),
+        (
+            ".venv",
+            &*site("calc"),
+            "-> ROOT/src",
+            "take .venv out of link",
+        ),
+        ("node_modules", "node_modules/core", "-> ../src", npm),
+        ("node_modules", "node_modules/@m/core", "-> ../../src", npm),
+        (
+            "node_modules",
+            "node_modules/.pnpm/node_modules/@m/core",
+            "-> ../../../../src",
+            npm,
+        ),
+        (
+            "vendor",
+            "vendor/composer/autoload_psr4.php",
+            "'A' => array($baseDir . '/src'),\n",
+            "composer install",
+        ),
+        (
+            "vendor",
+            "vendor/acme/core",
+            "-> ../../src",
+            "take vendor out of link",
+        ),
+        (
+            "build",
+            "build/CMakeCache.txt",
+            "CMAKE_HOME_DIRECTORY:INTERNAL=ROOT\n",
+            "take build out of link",
+        ),
+        ("lent", "lent", "-> src", "link only what git ignores"),
+    ] {
+        for setting in ["measure: clean", "isolate: true"] {
+            let repo = with_ignored(&format!("{setting}, link: [{link}]"));
+            repo.agent_does(&[]);
+            put(&repo, file, text);
+            for arguments in [&["--max-cycles=1"][..], &["--dry-run"]] {
+                let said = repo.run(arguments).expect(2).stderr;
+                let to = repo.root().canonicalize().unwrap();
+                let is_told = said.contains(&format!("{link} cannot be linked: "))
+                    && (link == file || said.contains(file) && said.contains(to.to_str().unwrap()));
+                assert!(is_told && said.contains(way_out), "{file}: {said}");
+            }
+            assert_eq!((repo.calls(), repo.records().len()), (0, 0), "{file}");
+        }
+        let repo = with_ignored(&format!("link: [{link}]"));
+        repo.agent_does(&["touch a"]);
+        put(&repo, file, text);
+        repo.evolve(&["validate"]).expect(2);
+        repo.evolve(&["doctor"]).expect(10);
+        // In no copy nothing leads back.
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{file}");
+    }
+}
+
+#[test]
+fn what_leads_nowhere_but_into_itself_or_away_is_linked() {
+    for (link, files) in [
+        (
+            ".venv",
+            &[
+                (
+                    "a.pth",
+                    "ROOT/.venv/lib\nROOT/own\n../../../../own\n/usr\nROOT/gone\n",
+                ),
+                ("b.pth", "import os, sys; exec('1')\n"),
+                ("six.py", "x = 'ROOT/src'\n"),
+                (
+                    "installed-1.dist-info/direct_url.json",
+                    r#"{"dir_info": {}, "url": "file://ROOT"}"#,
+                ),
+                ("deep/in/a/package.pth", "ROOT/src\n"),
+            ][..],
+        ),
+        (
+            "node_modules",
+            &[
+                (".bin/tool", "-> ../tool/bin.js"),
+                ("tool/bin.js", ""),
+                ("tool/deep/source", "-> ROOT/src"),
+                ("@m/core", "-> ../tool"),
+                ("outside", "-> /usr"),
+                ("nowhere", "-> ../gone"),
+            ],
+        ),
+        (
+            "vendor",
+            &[(
+                "composer/autoload_psr4.php",
+                "$baseDir = dirname($vendorDir);\n'X' => array($vendorDir . '/x'),\n",
+            )],
+        ),
+    ] {
+        let repo = with_ignored(&format!(
+            "isolate: true, measure: clean, link: [{link}, own]"
+        ));
+        repo.agent_does(&["touch a"]);
+        repo.write("own/x", "");
+        for (name, text) in files {
+            let folder = if link == ".venv" { SITE } else { link };
+            put(&repo, &format!("{folder}/{name}"), text);
+        }
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{link}");
+    }
+}
+
+#[test]
+fn what_prepare_installs_into_what_is_lent_may_lead_to_its_own_copy_alone() {
+    let prepare = format!("mkdir -p {SITE}; pwd >{SITE}/x.pth");
+    let repo = with_ignored(&format!(
+        "isolate: true, link: [.venv], prepare: '{prepare}'"
+    ));
+    fs::create_dir(repo.path(".venv")).unwrap();
+    repo.agent_does(&["touch a", "touch b"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    // What the agent's copy has is not what a clean one measures.
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &goals.replace("isolate: true", "measure: clean"),
+    );
+    repo.commit_all("clean");
+    let said = repo
+        .run(&["--max-cycles=1", "--prepare=true"])
+        .expect(2)
+        .stderr;
+    assert!(said.contains(".venv cannot be linked"), "{said}");
+    let back = format!("--prepare=echo '{}' >{SITE}/x.pth", repo.root().display());
+    fs::remove_file(repo.path(&format!("{SITE}/x.pth"))).unwrap();
+    let said = repo.run(&["--max-cycles=1", &back]).expect(2).stderr;
+    assert!(said.contains(".venv cannot be linked"), "{said}");
+}
+
+#[test]
+fn a_change_by_which_a_lent_environment_leads_back_is_undone() {
+    let repo = with_ignored("measure: clean, link: [.venv]");
+    fs::create_dir_all(repo.path(SITE)).unwrap();
+    let install = format!("touch a; pwd >{SITE}/__editable__.pth");
+    repo.agent_does(&[&install]);
+    let said = repo.run(&["--max-cycles=2"]).expect(2).stderr;
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(
+        reason(&repo).contains(".venv cannot be linked"),
+        "{}",
+        reason(&repo)
+    );
+    assert!(said.contains("prepare: uv sync"), "{said}");
+}

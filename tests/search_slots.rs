@@ -154,3 +154,43 @@ fn how_the_user_has_an_index_written_is_not_asked_in_a_copy() {
     repo.evolve(&["search", "apply"]).expect(0);
     assert_eq!(repo.read("x"), "3\n");
 }
+
+#[test]
+fn what_leads_back_into_the_checkout_is_not_lent() {
+    for (link, file, to) in [
+        ("lent.ignored", "lent.ignored", "folder"),
+        (
+            "node_modules.ignored",
+            "node_modules.ignored/core",
+            "../folder",
+        ),
+    ] {
+        let repo = with_ignored();
+        let path = repo.path(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, path).unwrap();
+        let link = format!("--link={link}");
+        let more = ["--link=folder/data.ignored", &link, "--max-attempts=1"];
+        let said = repo.search(&more).expect(2).stderr;
+        assert!(said.contains("cannot be linked: "), "{said}");
+        assert!(said.contains("leads to "), "{said}");
+        assert!(!repo.out("called").exists() && !repo.private().join("search/1").exists());
+    }
+}
+
+#[test]
+fn an_attempt_by_which_what_is_lent_leads_into_its_copy_has_no_score() {
+    let repo = with_ignored();
+    std::fs::create_dir(repo.path("lib.ignored")).unwrap();
+    repo.attempts(&[
+        "pwd >lib.ignored/x.pth; echo 2 >x",
+        "rm -f lib.ignored/x.pth; echo 3 >x",
+    ]);
+    let more = [
+        "--link=folder/data.ignored",
+        "--link=lib.ignored",
+        "--max-attempts=1",
+    ];
+    repo.search(&more).expect(0);
+    assert_eq!(repo.endings(), ["invalid"]);
+}

@@ -8,7 +8,7 @@ use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::{Global, RunOptions};
-use crate::cli::place::refuse_tracked_links;
+use crate::cli::place::{refuse_led_back, refuse_tracked_links};
 use crate::cli::print::print_document;
 use crate::effects::doctor::{Asker, Look};
 use crate::effects::journal::{Journal, JournalFile};
@@ -117,7 +117,9 @@ impl Known {
             Ok(read)
         });
         let links = goals.as_ref().map(|(goals, _)| &goals.settings.link[..]);
-        let linked = refuse_tracked_links(&repo, links.unwrap_or_default());
+        let links = links.unwrap_or_default();
+        let linked = refuse_tracked_links(&repo, links);
+        let led_back = refuse_led_back(&repo, links);
         let stuck = goals.as_ref().map(|(goals, _)| stuck(&repo, goals));
         Ok(Known {
             stuck: stuck.unwrap_or_default(),
@@ -126,7 +128,7 @@ impl Known {
                 let missing = linked.iter().flatten().cloned();
                 (goals, spots.chain(missing).collect())
             }),
-            refused: is_committed().err().or(linked.err()),
+            refused: is_committed().err().or(linked.err()).or(led_back.err()),
             goals_file: file.shown.clone(),
             has_goals_file: files::is_there(&file.path).unwrap_or(true),
             root: repo.root.clone(),

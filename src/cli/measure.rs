@@ -290,7 +290,11 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     let (goals, warnings) = file.load()?;
     audience.refuse_kept(global, &repo, run.json)?;
     audience.refuse_undeliverable()?;
-    let missing = place::refuse_tracked_links(&repo, place::links(run, &goals.settings))?;
+    let links = place::links(run, &goals.settings);
+    let missing = place::refuse_tracked_links(&repo, links)?;
+    if place::makes_copies(place::is_isolated(run, &file)?, &goals.settings) {
+        place::refuse_led_back(&repo, links)?;
+    }
     global.point_out(&warnings);
     missing.iter().for_each(|warning| global.warn(warning));
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;

@@ -7,12 +7,16 @@ use crate::cli::options::RunOptions;
 use crate::effects::isolation::Isolation;
 use crate::effects::modes;
 use crate::effects::repo::Repo;
+use crate::effects::slot::led;
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::goals::{Settings, Where};
 use crate::model::slot::Provisions;
 use crate::session::GoalsFile;
+
+/// What can be linked.
+const ONLY_IGNORED: &str = "link only what git ignores";
 
 /// Where a session works.
 pub struct Place {
@@ -78,7 +82,8 @@ pub fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
     Ok(of_file.or(user.isolate).unwrap_or(false))
 }
 
-/// Says what slots are given: by flags, else by GOALS.yaml. Refuses to lend what git tracks; what is not there is told of.
+/// Says what slots are given: by flags, else by GOALS.yaml. Refuses to lend what git tracks and what leads back into the checkout;
+/// what is not there is told of.
 pub fn provisions(
     run: &RunOptions,
     file: &Settings,
@@ -86,7 +91,7 @@ pub fn provisions(
     home: &Repo,
     events: &Events,
 ) -> Result<Provisions> {
-    let is_for_nothing = isolation.is_none() && file.measure == Where::Here;
+    let is_for_nothing = !makes_copies(isolation.is_some(), file);
     let flag = match (&run.prepare, run.link.is_empty()) {
         (Some(_), _) => Some("--prepare"),
         (None, false) => Some("--link"),
@@ -102,10 +107,18 @@ pub fn provisions(
     for warning in refuse_tracked_links(home, &link)? {
         events.warn(warning);
     }
+    if !is_for_nothing {
+        refuse_led_back(home, &link)?;
+    }
     Ok(Provisions {
         link,
         prepare: run.prepare.clone().or_else(|| file.prepare.clone()),
     })
+}
+
+/// Says whether a run makes copies.
+pub fn makes_copies(is_isolated: bool, file: &Settings) -> bool {
+    is_isolated || file.measure == Where::Clean
 }
 
 /// Returns what slots are lent: by flags, else by GOALS.yaml.
@@ -116,6 +129,21 @@ pub fn links<'a>(run: &'a RunOptions, file: &'a Settings) -> &'a [String] {
     }
 }
 
+/// Refuses to lend what leads back into the checkout: the checks of a copy would run its code, and not the copy's.
+pub fn refuse_led_back(home: &Repo, links: &[String]) -> Result<()> {
+    for path in links {
+        let to = led::to_another(&home.root, path).unwrap_or_default();
+        if !to.is_empty() && !home.git.run(&["ls-files", "-z", "--", &to])?.is_empty() {
+            let error = format!("{path} cannot be linked: it leads to {to}, which git tracks");
+            return Err(Error::usage(error).hint(ONLY_IGNORED));
+        }
+    }
+    match led::in_checkout(&home.root, links) {
+        Some(led) => Err(Error::usage(led.words()).hint(led.way_out())),
+        None => Ok(()),
+    }
+}
+
 /// Refuses to lend what git tracks; returns a warning of what is not there.
 pub fn refuse_tracked_links(home: &Repo, links: &[String]) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
@@ -123,7 +151,7 @@ pub fn refuse_tracked_links(home: &Repo, links: &[String]) -> Result<Vec<String>
         let tracked = home.git.run(&["ls-files", "-z", "--", path])?;
         if !tracked.is_empty() {
             let error = format!("{path} cannot be linked: git tracks it, so a copy has it");
-            return Err(Error::usage(error).hint("link only what git ignores"));
+            return Err(Error::usage(error).hint(ONLY_IGNORED));
         }
         if std::fs::symlink_metadata(home.root.join(path)).is_err() {
             warnings.push(format!(

@@ -3,7 +3,7 @@
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
-use crate::cli::place::refuse_tracked_links;
+use crate::cli::place::{refuse_led_back, refuse_tracked_links};
 use crate::cli::print::print_document;
 use crate::effects::agent::Agent;
 use crate::effects::repo::Repo;
@@ -56,6 +56,7 @@ fn load(repo: &Repo, file: &GoalsFile) -> Result<(Goals, Vec<Spot>, Vec<String>)
     let (goals, spots) = file.load()?;
     file.refuse_unread(&goals)?;
     let missing = refuse_tracked_links(repo, &goals.settings.link)?;
+    refuse_led_back(repo, &goals.settings.link)?;
     Ok((goals, spots, missing))
 }
 

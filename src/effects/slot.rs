@@ -7,6 +7,7 @@
 //! time; the next use makes them again.
 
 mod checkout;
+pub mod led;
 mod lend;
 pub mod lfs;
 mod made;

@@ -9,6 +9,7 @@ use crate::effects::stop::Halt;
 use crate::error::Error;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
+use crate::model::lent::Led;
 use crate::model::mask;
 use crate::model::record::{Record, START_IS_GONE};
 use crate::model::select::Stuck;
@@ -33,13 +34,45 @@ pub enum Cut {
 pub struct Unready {
     /// In words.
     pub why: String,
-    /// The log of the command.
-    pub log: PathBuf,
+    /// What is to blame.
+    pub by: Blamed,
+}
+
+/// What keeps a slot from being made ready.
+#[derive(Clone, Debug)]
+pub enum Blamed {
+    /// The command, which has this log.
+    Command(PathBuf),
+    /// Something that it is lent; this can be done instead.
+    Lent(String),
 }
 
 impl fmt::Display for Unready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; see {}", self.why, self.log.display())
+        match &self.by {
+            Blamed::Command(log) => write!(f, "{}; see {}", self.why, log.display()),
+            Blamed::Lent(_) => f.write_str(&self.why),
+        }
+    }
+}
+
+impl From<Led> for Unready {
+    fn from(led: Led) -> Unready {
+        Unready {
+            why: led.words(),
+            by: Blamed::Lent(led.way_out()),
+        }
+    }
+}
+
+impl Unready {
+    /// Returns the error of a run that it ends.
+    pub fn error(&self) -> Error {
+        let hint = match &self.by {
+            Blamed::Command(_) => "mend the command, or what it needs: `prepare`",
+            Blamed::Lent(way_out) => way_out,
+        };
+        Error::usage(self.to_string()).hint(hint)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Cut, Session, Unready};
+use super::{Blamed, Cut, Session, Unready};
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Fence, Ground, Profile};
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
@@ -173,9 +173,10 @@ impl Session {
                 let log = log.strip_prefix(&home.root).unwrap_or(&log);
                 Err(Cut::Unprepared(Unready {
                     why,
-                    log: log.to_owned(),
+                    by: Blamed::Command(log.to_owned()),
                 }))
             }
+            (Prepared::Astray(led), _) => Err(Cut::Unprepared(led.into())),
             (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
         }
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Cut, Unready};
+use super::{Blamed, Cut, Unready};
 use crate::effects::agent::Agent;
 use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
@@ -139,7 +139,11 @@ impl Site {
             (Prepared::Ready, _) => Ok(slot),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
             (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
-            (Prepared::Failed(why), _) => Err(Cut::Unprepared(Unready { why, log })),
+            (Prepared::Failed(why), _) => Err(Cut::Unprepared(Unready {
+                why,
+                by: Blamed::Command(log),
+            })),
+            (Prepared::Astray(led), _) => Err(Cut::Unprepared(led.into())),
         }
     }
 

@@ -172,7 +172,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         Err(Cut::Halt(halt)) => Ok(of_halt(&SessionEnding::of_halt(&halt))),
         Err(Cut::Over(ending)) => Ok(of_halt(&ending)),
         Err(Cut::Failed(error)) => Err(error),
-        Err(Cut::Unprepared(why)) => Err(Error::usage(why)),
+        Err(Cut::Unprepared(why)) => Err(why.error()),
     }
 }
 

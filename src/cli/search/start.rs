@@ -12,6 +12,7 @@ use super::{agent, ask, baseline, tell};
 use crate::cli::config::user_config;
 use crate::cli::here::current_dir;
 use crate::cli::options::Global;
+use crate::cli::place::refuse_led_back;
 use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::process::Supervisor;
@@ -35,7 +36,7 @@ use crate::model::search::lineage::{
 };
 use crate::model::text;
 use crate::search::overview;
-use crate::session::{Cut, Ending, Searching, Site, Slots};
+use crate::session::{Blamed, Cut, Ending, Searching, Site, Slots, Unready};
 use crate::view;
 
 /// How many lent paths are named.
@@ -335,7 +336,7 @@ async fn conclude(session: &Searching, lineage: &Lineage, ended: Ended) -> Resul
             if lineage.attempt(0).measurement(Measure::First).is_none() {
                 remove(&session.site.user, &session.site.store)?;
                 if let Cut::Unprepared(unready) = cut {
-                    return Err(unready_at_all(unready.why));
+                    return Err(unready_at_all(unready));
                 }
                 let ending = cut_short(cut)?;
                 tell::ended(session, lineage, &ending);
@@ -363,7 +364,8 @@ fn log_of(site: &Site, id: Id) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// Returns which of the paths that were asked for are lent to copies, and says why the others are not.
+/// Returns which of the paths that were asked for are lent to copies, and says why the others are not. Refuses to lend what leads
+/// back.
 fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
     let mut lent = request.link.clone();
     for path in &request.link {
@@ -373,6 +375,7 @@ fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
             lent.retain(|other| other != path);
         }
     }
+    refuse_led_back(place.repo, &lent)?;
     Ok(lent)
 }
 
@@ -511,8 +514,13 @@ fn over(site: &Site, lineage: &Lineage, why: Why) -> tell::Ending {
 }
 
 /// The error of a search that does not begin for it: nothing of it stays, its logs neither.
-fn unready_at_all(why: String) -> Error {
-    Error::usage(why).hint("run the command in a clone to see all that it says")
+fn unready_at_all(unready: Unready) -> Error {
+    match unready.by {
+        Blamed::Command(_) => {
+            Error::usage(unready.why).hint("run the command in a clone to see all that it says")
+        }
+        Blamed::Lent(_) => unready.error(),
+    }
 }
 
 /// Says how a search was cut short.
@@ -521,7 +529,7 @@ fn cut_short(cut: Cut) -> Result<tell::Ending> {
         Cut::Halt(halt) => Ending::of_halt(&halt),
         Cut::Over(ending) => ending,
         Cut::Failed(error) => return Err(error),
-        Cut::Unprepared(unready) => return Err(Error::usage(unready)),
+        Cut::Unprepared(unready) => return Err(unready.error()),
     };
     Ok(tell::Ending {
         word: ending.word,

@@ -71,6 +71,7 @@ pub async fn remeasure(
         (Prepared::Ready, _) => {}
         (Prepared::Stopped, Some(halt)) => return Ok(Again::Halted(halt)),
         (Prepared::Failed(why), _) => return Ok(Again::NotReady(why)),
+        (Prepared::Astray(led), _) => return Ok(Again::NotReady(led.words())),
         (Prepared::Stopped, None) => return Ok(Again::NotReady("it was stopped".to_owned())),
     }
     let all: Vec<&Goal> = goals.goals.iter().collect();

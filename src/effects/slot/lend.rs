@@ -59,7 +59,7 @@ impl Slot {
     }
 
     /// Says whether the slot has the link to what is lent.
-    fn is_lent(&self, user: &Repo, path: &str) -> bool {
+    pub(super) fn is_lent(&self, user: &Repo, path: &str) -> bool {
         is_beneath(&self.root, path.as_bytes())
             && fs::read_link(self.root.join(path)).is_ok_and(|to| to == user.root.join(path))
     }

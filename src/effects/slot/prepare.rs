@@ -12,6 +12,7 @@ use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::repo::{Entry, Repo, SUBMODULE};
 use crate::effects::sandbox::Fence;
 use crate::error::Result;
+use crate::model::lent::Led;
 use crate::model::{mask, slot, text};
 
 /// How long the command may take.
@@ -45,6 +46,8 @@ pub enum Prepared {
     Ready,
     /// It is not, and why.
     Failed(String),
+    /// What it is lent leads out of it, so that nothing that is measured there would be its own.
+    Astray(Led),
     /// Everything was ended from outside.
     Stopped,
 }
@@ -52,6 +55,9 @@ pub enum Prepared {
 impl Slot {
     /// Makes the slot ready, unless it is.
     pub async fn prepare(&self, how: &Preparation<'_>) -> Result<Prepared> {
+        if let Some(led) = self.led(how.user) {
+            return Ok(Prepared::Astray(led));
+        }
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
@@ -66,6 +72,9 @@ impl Slot {
     /// Makes the slot what its commit, what is lent and the command say, and nothing else: whatever else somebody left there
     /// goes, and what the command made is put back as it was. `repo` is that of the slot.
     pub async fn make_clean(&self, repo: &Repo, how: &Preparation<'_>) -> Result<Prepared> {
+        if let Some(led) = self.led(how.user) {
+            return Ok(Prepared::Astray(led));
+        }
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
@@ -157,6 +166,10 @@ impl Slot {
             }
             Ending::Exited(0) => match self.stray_files(how)?.as_slice() {
                 [] => {
+                    // The command may have installed what is there into what is lent.
+                    if let Some(led) = self.led(how.user) {
+                        return Ok(Prepared::Astray(led));
+                    }
                     self.stamp_ready(inputs)?;
                     return Ok(Prepared::Ready);
                 }
