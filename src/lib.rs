@@ -50,6 +50,7 @@ pub mod model {
     pub mod goals;
     pub mod growth;
     pub mod init;
+    pub mod lack;
     pub mod ledger;
     pub mod lent;
     pub mod lesson;

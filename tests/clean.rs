@@ -152,6 +152,44 @@ fn a_check_that_leans_on_an_ignored_file_fails_in_a_clean_copy_and_the_warning_n
 }
 
 #[test]
+fn of_what_a_copy_lacks_folders_are_named_as_a_whole_and_what_a_check_calls_first() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true}\ngoals:\n  - {id: tests, description: d, check: .venv/bin/check, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n",
+    );
+    repo.write(".gitignore", ".venv\n");
+    repo.commit_all("first");
+    for number in 0..12 {
+        repo.write(&format!(".cache/{number}/x"), "");
+        repo.write(&format!(".{number}"), "");
+    }
+    repo.write(".cache/.gitignore", "*\n");
+    repo.write(".venv/bin/check", "");
+    write_program(&repo.path(".venv/bin/check"), "#!/bin/sh\n");
+    repo.agent_does(&["touch b", "touch c"]);
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    let wanted = "the checkout has what git does not track: .venv/, .0, .1, ";
+    assert!(said.contains(wanted), "{said}");
+    assert!(
+        said.contains("lend it with --link PATH, or let --prepare CMD make it"),
+        "{said}"
+    );
+    // What leads back cannot be lent.
+    repo.write(
+        ".venv/lib/site-packages/x.pth",
+        &format!("{}/src\n", repo.root().display()),
+    );
+    repo.write("src/code", "");
+    repo.commit_all("code");
+    fs::remove_file(repo.path("b")).unwrap();
+    repo.commit_all("b");
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    let wanted = "let --prepare CMD make it, or lend it with --link PATH, which .venv/ cannot be";
+    assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
 fn a_copy_is_made_ready_once_and_again_when_its_inputs_change() {
     let repo = TestRepo::empty().with_out();
     repo.write(

@@ -9,13 +9,18 @@ use crate::effects::keep::Links;
 use crate::effects::modes::Folders;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::sandbox::Profile;
+use crate::effects::slot::led;
 use crate::effects::watch::version_of;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
+use crate::model::lack;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text;
 use crate::session::{Cut, Progress, Session};
+
+/// How much of what is lacking it is asked of whether it leads back.
+const ASKED: usize = 10;
 
 /// Tracked files with changes, each with what tells its bytes from others; none where it is gone.
 type Changed = BTreeMap<Vec<u8>, Option<String>>;
@@ -77,11 +82,47 @@ pub async fn warn(
         true => String::new(),
         false => format!(", and changes that are not committed: {}", some_of(&dirty)),
     };
+    let prepare = session.options.provisions.prepare.as_deref();
+    let checks = failing.iter().map(|goal| goal.check.as_str());
+    let commands: Vec<&str> = checks.chain(prepare).collect();
+    let lacking = in_order(session, &lacking, &commands)?;
     session.events.warn(format!(
-        "{told} in the checkout and not in a copy of what is committed; the checkout has what git does not track: {}{uncommitted} — lend it with --link PATH, or let --prepare CMD make it",
-        some_of(&lacking)
+        "{told} in the checkout and not in a copy of what is committed; the checkout has what git does not track: {}{uncommitted} — {}",
+        some_of(&lacking),
+        advice(session, &lacking)
     ));
     Ok(())
+}
+
+/// Returns what is lacking as it is told: folders as a whole, and what the commands name or call first.
+fn in_order(session: &Session, lacking: &[String], commands: &[&str]) -> Result<Vec<String>> {
+    let home = session.home();
+    let tracked = home.tracked_folders()?.folders;
+    let tops = lack::folded(lacking, &|folder| tracked.contains(folder.as_bytes()));
+    let has_program = |folder: &str, word: &str| {
+        let folder = home.root.join(folder);
+        let is_name = !word.contains('/');
+        let mut places = ["bin", ".bin"].iter();
+        is_name && places.any(|place| folder.join(place).join(word).is_file())
+    };
+    Ok(lack::named_first(tops, commands, &has_program))
+}
+
+/// Says what can be done about what is lacking; what leads back into the checkout cannot be lent.
+fn advice(session: &Session, lacking: &[String]) -> String {
+    let shown = lacking.iter().take(ASKED);
+    let leads_back = |path: &&String| {
+        let path = path.trim_end_matches('/').to_owned();
+        led::in_checkout(&session.home().root, &[path]).is_some()
+    };
+    let led: Vec<String> = shown.filter(leads_back).cloned().collect();
+    match led.is_empty() {
+        true => "lend it with --link PATH, or let --prepare CMD make it".to_owned(),
+        false => format!(
+            "let --prepare CMD make it, or lend it with --link PATH, which {} cannot be: it leads back into the checkout",
+            led.join(", ")
+        ),
+    }
 }
 
 /// Names the goals that pass in the checkout, and those that can be measured there alone; empty if there are none.
