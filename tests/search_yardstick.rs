@@ -226,3 +226,13 @@ fn what_came_in_front_is_told_to_the_next_agent() {
     let brief = repo.brief(2);
     assert!(brief.contains("unittest.py would be taken"), "{brief}");
 }
+
+#[test]
+fn what_makes_the_copies_ready_is_frozen() {
+    let repo = with_ways();
+    repo.write("ready.sh", "true\n");
+    repo.commit_all("what makes ready");
+    let script = "echo 2 >x; echo 'echo echo 99 >score.sh' >ready.sh";
+    let words = ["sh score.sh", "--prepare=sh ready.sh"];
+    assert_eq!(tried(&repo, &words, script).0, "accepted 2");
+}

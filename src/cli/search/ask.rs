@@ -54,6 +54,7 @@ pub fn files(global: &Global, repo: &Repo, asked: &Asked) -> Result<Vec<String>>
     let (_, base) = repo.ready_head()?;
     let mut commands = asked.gates.clone();
     commands.extend(asked.fitness.clone());
+    commands.extend(asked.prepare.clone());
     commands.extend(asked.holdout.clone());
     let frozen = plan::run_by(repo, &commands, &repo.tree_of(&base)?);
     let proposed = file::sources(Disk::of(repo)?.files(), &frozen);

@@ -334,6 +334,7 @@ fn editable(place: &Place<'_>, given: &Given, goals: Option<&Goals>, tree: &str)
     }
     let mut commands = asked.gates.clone();
     commands.extend(asked.fitness.clone());
+    commands.extend(asked.prepare.clone());
     let of_goals = goals.iter().flat_map(|goals| &goals.goals);
     commands.extend(of_goals.map(|goal| goal.check.clone()));
     let told = run_by(place.repo, &commands, tree);
