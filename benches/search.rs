@@ -250,6 +250,7 @@ fn done(task: &Task) -> Entry {
             let measured = Measured {
                 outcome,
                 channel: None,
+                leaned_on: Vec::new(),
                 duration_s: 0.0,
             };
             Entry::Measurement { id, what, measured }

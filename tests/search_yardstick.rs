@@ -236,3 +236,33 @@ fn what_makes_the_copies_ready_is_frozen() {
     let words = ["sh score.sh", "--prepare=sh ready.sh"];
     assert_eq!(tried(&repo, &words, script).0, "accepted 2");
 }
+
+#[test]
+fn what_an_attempt_changes_that_its_measuring_leans_on_is_told() {
+    let repo = with_ways();
+    repo.attempts(&[
+        "echo 2 >x",
+        "echo 3 >x; printf 'score:\\n\\t@echo 4\\n' >Makefile; rm test_x.py; echo >test_y.py",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = ["search", "make -s score", "--files=**", &agent];
+    let gate = "--gate=python3 -m unittest -q 2>&1 || true";
+    let run = repo
+        .evolve(&[&words[..], &[gate, "--max-attempts=2"]].concat())
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 4"]);
+    let told = "changed what the measuring leans on: Makefile, test_x.py (removed)";
+    assert!(run.stdout.contains(told), "{run:?}");
+    let shown = repo.evolve(&["search", "show", "2"]).expect(0).stdout;
+    assert!(shown.contains(told), "{shown}");
+    let shown = repo.evolve(&["search", "show", "1"]).expect(0).stdout;
+    assert!(!shown.contains("leans on"), "{shown}");
+    let page = repo.answer(&["search", "report", "--out=-"]);
+    assert!(
+        page.contains("Changed what the measuring leans on"),
+        "{page}"
+    );
+    let json = repo.evolve(&["search", "show", "2", "--json"]).expect(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["attempt"]["leaned_on"][0], "Makefile", "{json:#}");
+}

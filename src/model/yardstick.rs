@@ -589,6 +589,16 @@ impl Yardstick {
                 || self.tools.iter().any(|tool| tool.goes_by(path)))
     }
 
+    /// Says whether a changed or new file that nothing freezes steers what checks run, or is one of the tests that they run: what they
+    /// import, hand on or read may be what they are about.
+    pub fn is_steering(&self, path: &str, was_there: &dyn Fn(&str) -> bool) -> bool {
+        let mut known = self.missing.iter().chain(&self.steering);
+        !self.is_frozen(path)
+            && (known.any(|known| known == path)
+                || self.discovered.is_changed(path, was_there)
+                || self.tools.iter().any(|tool| tool.goes_by(path)))
+    }
+
     /// Freezes no longer what `product` names, nor what checks build before they run it, unless `protect` names it; returns what is built.
     pub fn let_go(&mut self, is_built: &dyn Fn(&str) -> bool) -> Vec<String> {
         let (protected, product) = (&self.protected, &self.product);

@@ -132,6 +132,9 @@ fn bare_row(lineage: &Lineage, id: Id) -> Row {
         ending: UNDER_WAY,
         summary: edited.and_then(|edited| edited.summary.clone()),
         left_out: edited.map_or_else(Vec::new, |edited| edited.left_out.clone()),
+        leaned_on: attempt
+            .measurement(Measure::First)
+            .map_or_else(Vec::new, |first| first.leaned_on.clone()),
         agent_s: sum(attempt.edits.iter().map(|edited| edited.duration_s)),
         measured_s: sum(attempt.measured.values().map(|one| one.duration_s)),
         spent,

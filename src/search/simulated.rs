@@ -86,6 +86,7 @@ impl World {
                 measured: Measured {
                     outcome: self.measure(lineage, id, what),
                     channel: None,
+                    leaned_on: Vec::new(),
                     duration_s: 0.0,
                 },
             },

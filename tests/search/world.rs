@@ -152,6 +152,7 @@ fn perform(server: &mut Server, lineage: &Lineage, task: &Task, skew: Skew) -> E
             measured: Measured {
                 outcome: measure(server, lineage, (id, what), skew),
                 channel: None,
+                leaned_on: Vec::new(),
                 duration_s: 0.0,
             },
         },

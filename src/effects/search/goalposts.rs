@@ -27,6 +27,15 @@ pub struct Goalposts {
     programs: BTreeMap<String, String>,
 }
 
+/// What an attempt does to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// What it puts in front of what the commands run, in words: then nothing is believed.
+    pub moved: Vec<String>,
+    /// The settings, tests and their like that it changes and that nothing freezes.
+    pub leaned_on: Vec<String>,
+}
+
 impl Goalposts {
     /// Notes what commands find in a slot that was made ready on `commit`.
     pub fn of(user: &Repo, slot: &Slot, commit: &str, goals: Goals) -> Result<Goalposts> {
@@ -46,6 +55,39 @@ impl Goalposts {
         })
     }
 
+    /// Says what an attempt does to them, as `moved` and `leaned_on` do.
+    pub fn held(
+        &self,
+        user: &Repo,
+        slot: &Slot,
+        commit: &str,
+        editable: &Editable,
+    ) -> Result<Held> {
+        Ok(Held {
+            moved: self.moved(user, slot, commit, editable)?,
+            leaned_on: self.leaned_on(user, commit, editable)?,
+        })
+    }
+
+    /// Returns what an attempt changes that the commands lean on and nothing freezes. What `--files` names by its very name a person
+    /// let it change.
+    fn leaned_on(&self, user: &Repo, commit: &str, editable: &Editable) -> Result<Vec<String>> {
+        let differences = user.differences(&self.tree, &user.tree_of(commit)?)?;
+        let was_there = |path: &str| user.may_have_file(&self.tree, path);
+        let changed = differences.iter().map(|one| (shown(&one.path), one));
+        let leaned_on = changed.filter(|(path, _)| {
+            !editable.is_named(path) && self.yardstick.is_steering(path, &was_there)
+        });
+        let mut told: Vec<String> = leaned_on
+            .map(|(path, one)| match one.new {
+                Some(_) => path,
+                None => format!("{path} (removed)"),
+            })
+            .collect();
+        told.dedup();
+        Ok(told)
+    }
+
     /// Says what an attempt puts in front of what the commands run, or beside it where they run all that is there, in a slot that was
     /// made ready on its commit. What it has of `--files` by its very name is what a person let it change.
     pub fn moved(
@@ -58,7 +100,7 @@ impl Goalposts {
         let (yardstick, root) = (&self.yardstick, slot.root.as_path());
         let differences = user.differences(&self.tree, &user.tree_of(commit)?)?;
         let there = differences.iter().filter(|one| one.new.is_some());
-        let changed = there.map(|one| String::from_utf8_lossy(&one.path).into_owned());
+        let changed = there.map(|one| shown(&one.path));
         let changed: Vec<String> = changed.filter(|path| !editable.is_named(path)).collect();
         // What of what was there is frozen was settled when the search began.
         let is_new = |path: &&String| !user.may_have_file(&self.tree, path);
@@ -85,6 +127,10 @@ impl Goalposts {
         moved.extend(yardstick::taken_for_own(&self.own_modules, &now));
         Ok(moved)
     }
+}
+
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
 }
 
 /// Returns where the programs are that commands call, those below `root` by their paths there.

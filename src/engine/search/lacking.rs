@@ -56,7 +56,7 @@ async fn passes(session: &Searching, lineage: &Lineage, bed: &Bed<'_>) -> Result
     let holdout = lineage.plan.has_holdout.then_some(Measure::HoldOut);
     for what in [Measure::First].into_iter().chain(holdout) {
         let job = measure::job(lineage, 0, what);
-        match job.outcome_in(session, bed).await?.0 {
+        match job.outcome_in(session, bed).await?.outcome {
             Outcome::Scored { .. } => {}
             Outcome::GateFailed(_) | Outcome::Invalid(_) => return Ok(false),
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::effects::search::goalposts::Goalposts;
+use crate::effects::search::goalposts::{Goalposts, Held};
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::slot::{Base, Slot};
 use crate::error::Error;
@@ -53,8 +53,19 @@ pub struct Job {
     channel: Option<Channel>,
 }
 
-/// What a measurement came to, and where the score was said.
-type Found = (Outcome, Option<Channel>);
+/// What a measurement came to.
+#[derive(Debug)]
+pub struct Found {
+    /// In short.
+    pub outcome: Outcome,
+    /// Where the score was said.
+    channel: Option<Channel>,
+    /// What the attempt changes that the measuring leans on.
+    leaned_on: Vec<String>,
+}
+
+/// What commands came to, and where the score was said.
+type Said = (Outcome, Option<Channel>);
 
 /// Puts together what a measurement needs.
 pub fn job(lineage: &Lineage, id: Id, what: Measure) -> Job {
@@ -102,14 +113,19 @@ impl Job {
     /// Makes the measurement.
     pub async fn run(&self, session: &Searching, lane: usize) -> Result<Measured, Cut> {
         let started = Instant::now();
-        let (outcome, channel) = match self.outcome(session, lane).await {
+        let found = match self.outcome(session, lane).await {
             // A change can be what keeps its slot from being made ready.
-            Err(Cut::Unprepared(why)) if self.id > 0 => (Outcome::Invalid(why.into()), None),
-            outcome => outcome?,
+            Err(Cut::Unprepared(why)) if self.id > 0 => Found {
+                outcome: Outcome::Invalid(why.into()),
+                channel: None,
+                leaned_on: Vec::new(),
+            },
+            found => found?,
         };
         Ok(Measured {
-            outcome,
-            channel: channel.filter(|_| self.id == 0),
+            outcome: found.outcome,
+            channel: found.channel.filter(|_| self.id == 0),
+            leaned_on: found.leaned_on,
             duration_s: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
         })
     }
@@ -146,15 +162,29 @@ impl Job {
         }
     }
 
-    /// Measures in copies of this kind. Each command begins in a clean one: samples are of the same conditions.
+    /// Measures in copies of this kind, unless the attempt puts something in front of what measures it: then nothing that it scores is
+    /// believed.
     pub async fn outcome_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
-        let site = &session.site;
         let mut slot = bed.slot(session, &self.commit).await?;
-        let moved = self.moved(session, bed, &mut slot).await?;
-        if !moved.is_empty() {
-            return Ok((Outcome::Invalid(yardstick::moved(&moved)), self.channel));
-        }
-        // Nothing ran in it.
+        let held = self.held(session, bed, &mut slot).await?;
+        let (outcome, channel) = match held.moved.is_empty() {
+            true => self.said_in(session, bed, slot).await?,
+            false => (
+                Outcome::Invalid(yardstick::moved(&held.moved)),
+                self.channel,
+            ),
+        };
+        Ok(Found {
+            outcome,
+            channel,
+            leaned_on: held.leaned_on,
+        })
+    }
+
+    /// Runs the commands, the first of them in `slot`, in which nothing ran. Each begins in a clean one: samples are of the same
+    /// conditions.
+    async fn said_in(&self, session: &Searching, bed: &Bed<'_>, slot: Slot) -> Result<Said, Cut> {
+        let site = &session.site;
         let mut clean = Some(slot);
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in site.request.gates.iter().enumerate() {
@@ -209,13 +239,8 @@ impl Job {
         }
     }
 
-    /// Says what the attempt, which is in the slot, puts in front of what measures it now: then nothing that it scores is believed.
-    async fn moved(
-        &self,
-        session: &Searching,
-        bed: &Bed<'_>,
-        slot: &mut Slot,
-    ) -> Result<Vec<String>, Cut> {
+    /// Says what the attempt, which is in the slot, does to what measures it now.
+    async fn held(&self, session: &Searching, bed: &Bed<'_>, slot: &mut Slot) -> Result<Held, Cut> {
         let request = &session.site.request;
         let (known, goals) = match self.what {
             Measure::First => (
@@ -224,10 +249,10 @@ impl Job {
             ),
             Measure::HoldOut => (&session.goalposts_of_holdout, Request::held_out_by as _),
             // It was measured at first.
-            Measure::Beside(_) | Measure::Again(_) | Measure::Last => return Ok(Vec::new()),
+            Measure::Beside(_) | Measure::Again(_) | Measure::Last => return Ok(Held::default()),
         };
         if self.id == 0 {
-            return Ok(Vec::new());
+            return Ok(Held::default());
         }
         let user = &session.site.user;
         let goalposts = match known.get() {
@@ -239,7 +264,7 @@ impl Job {
                 known.get_or_init(|| found)
             }
         };
-        Ok(goalposts.moved(user, slot, &self.commit, &session.editable)?)
+        Ok(goalposts.held(user, slot, &self.commit, &session.editable)?)
     }
 
     async fn sample(

@@ -51,6 +51,9 @@ pub struct Row {
     pub summary: Option<String>,
     /// What its agent changed outside the editable files.
     pub left_out: Vec<String>,
+    /// What it changes that its measuring leans on and nothing freezes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leaned_on: Vec<String>,
     /// How long its agents worked, in seconds.
     pub agent_s: f64,
     /// How long it was measured, in seconds.

@@ -386,6 +386,35 @@ fn what_checks_build_is_let_go_unless_it_is_protected() {
 }
 
 #[test]
+fn settings_and_tests_steer_what_checks_run_and_what_they_import_or_read_does_not() {
+    let files = [
+        ("run.py", "import algo"),
+        ("algo.py", ""),
+        ("data", ""),
+        ("Makefile", "ok:\n\tsh s.sh\n"),
+        ("s.sh", ""),
+        ("tests/test_a.py", ""),
+    ];
+    let check = "python3 run.py <data && make -s ok && pytest -q && sh later.sh";
+    let yardstick = of_files(check, &files);
+    let was_there = |path: &str| files.iter().any(|(file, _)| *file == path);
+    for (path, expected) in [
+        ("run.py", false),
+        ("algo.py", false),
+        ("data", false),
+        ("Makefile", true),
+        ("GNUmakefile", true),
+        ("later.sh", true),
+        ("pytest.ini", true),
+        ("tests/test_a.py", true),
+        ("tests/test_b.py", false),
+        ("other", false),
+    ] {
+        assert_eq!(yardstick.is_steering(path, &was_there), expected, "{path}");
+    }
+}
+
+#[test]
 fn a_new_file_comes_in_front_of_what_checks_run_by_its_name() {
     let files = [
         ("b/run.py", "import json"),

@@ -11,6 +11,8 @@ use crate::view::style::{STRONG, paint};
 
 /// How many parts of a score are shown.
 const TASKS: usize = 100;
+/// How many of the files are named that the measuring leans on.
+const LEANED_ON: usize = 10;
 
 /// Everything that is known of one attempt.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +105,10 @@ impl Page<'_> {
                 (!row.left_out.is_empty())
                     .then(|| format!("{} (not editable)", row.left_out.join(", "))),
             ),
+            (
+                "caution",
+                (!row.leaned_on.is_empty()).then(|| changed(&row.leaned_on)),
+            ),
             ("commit", self.commit.map(str::to_owned)),
         ];
         facts.extend(
@@ -149,6 +155,14 @@ pub fn diff_page(patch: &Patch, is_stat: bool, width: Option<usize>) -> String {
         false => painted(patch),
     };
     page.trim_start_matches('\n').to_owned()
+}
+
+/// Says what of an attempt's change its measuring leans on.
+pub fn changed(leaned_on: &[String]) -> String {
+    format!(
+        "changed what the measuring leans on: {}",
+        clean_line(&some_of(leaned_on, LEANED_ON))
+    )
 }
 
 impl Sampled {

@@ -1,5 +1,6 @@
 //! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
 
+use super::attempt::changed;
 use super::{at_rest, counted, going_on, score, shown, way};
 use crate::model::search::view::{Overview, Row};
 use crate::model::text::{clean_line, cut};
@@ -27,6 +28,9 @@ pub fn page(overview: &Overview, reason: &str, exit_code: u8, width: Option<usiz
     line("winner", winner_words(overview, winner));
     if let Some(summary) = winner.and_then(|row| row.summary.as_deref()) {
         line("", clean_line(summary));
+    }
+    if let Some(row) = winner.filter(|row| !row.leaned_on.is_empty()) {
+        line("", changed(&row.leaned_on));
     }
     if let Some((style, words)) = shown(overview) {
         line("", paint(style, &words));

@@ -166,6 +166,9 @@ pub struct Measured {
     /// Where the fitness command, or the hold-out, says the score of the untouched code; of that only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Channel>,
+    /// What the attempt changes that its measuring leans on and nothing freezes: settings, tests and their like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaned_on: Vec<String>,
     /// Wall time in seconds.
     #[serde(default)]
     pub duration_s: f64,

@@ -56,6 +56,8 @@ pub struct Entry {
     pub brief: String,
     /// What its agent changed outside the editable files.
     pub left_out: String,
+    /// What it changes that its measuring leans on.
+    pub leaned_on: String,
 }
 
 impl Entry {
@@ -80,6 +82,7 @@ impl Entry {
             },
             measured: measured.iter().map(|words| one_line(words)).collect(),
             left_out: one_line(&text::some_of(&row.left_out, FILES)),
+            leaned_on: one_line(&text::some_of(&row.leaned_on, FILES)),
             ..Entry::default()
         }
     }
