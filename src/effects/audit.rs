@@ -425,10 +425,9 @@ impl Auditor<'_> {
     fn differences(&self, one: &str, other: &str) -> Result<Vec<String>> {
         let differences = self.repo.differences(one, other)?;
         let is_content = |one: &&Difference| {
-            let is_obstacle = names::FOLDERS
-                .iter()
-                .any(|folder| folder.as_bytes() == one.path);
-            !names::is_ledger_path(&one.path) && !(is_obstacle && one.new.is_none())
+            let is_folder = |folder: &&str| folder.as_bytes() == one.path;
+            let is_obstacle = one.new.is_none() && names::FOLDERS.iter().any(is_folder);
+            !is_obstacle && !names::is_ledger_path(&one.path)
         };
         let mut paths: Vec<String> = differences
             .iter()
