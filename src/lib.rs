@@ -45,6 +45,7 @@ pub mod model {
     pub mod doctor;
     pub mod duration;
     pub mod exact;
+    pub mod figures;
     pub mod gate;
     pub mod git;
     pub mod goals;

@@ -449,6 +449,16 @@ fn what_was_committed_to_the_ledger_counts_only_as_far_as_it_adds() {
         ),
         ("a history that is gone", "git rm -q $HISTORY", false),
         ("lessons that are gone", "git rm -q $LESSONS", false),
+        (
+            "a snapshot changed",
+            "sed -i s/fail/pass/ .agents/evolve/fitness-2-post.json",
+            false,
+        ),
+        (
+            "the baseline changed",
+            "sed -i s/fail/pass/ .agents/evolve/fitness-0-baseline.json",
+            false,
+        ),
     ] {
         let repo = lived_in();
         let before = ledger(&repo);

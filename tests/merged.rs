@@ -83,6 +83,21 @@ fn a_merge_that_keeps_one_side_of_the_history_loses_no_record_of_the_other() {
 }
 
 #[test]
+fn either_side_of_the_snapshots_of_a_number_that_both_branches_gave_is_right() {
+    for side in ["ours", "theirs"] {
+        let repo = parted();
+        repo.write(".git/info/attributes", "/.agents/**/*.jsonl merge=union\n");
+        repo.git(&["merge", "--quiet", "--no-edit", "-X", side, "other"]);
+        let file = ".agents/evolve/fitness-2-post.json";
+        let merged = repo.read(file);
+        let run = repo.cycle("touch e").expect(0);
+        assert!(!run.stderr.contains("put right"), "{side}: {}", run.stderr);
+        assert_eq!(repo.read(file), merged, "{side}");
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+#[test]
 fn numbers_that_both_branches_gave_are_no_problem_but_for_a_note_of_the_audit() {
     let repo = parted();
     let union = "/.agents/**/*.jsonl merge=union\n";

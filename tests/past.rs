@@ -358,3 +358,65 @@ fn a_cycle_is_not_credited_with_what_somebody_else_mended_before_it() {
         assert!(report.contains(said), "{report}");
     }
 }
+
+#[test]
+fn snapshots_that_are_not_what_was_recorded_are_not_believed() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.cycle("touch a").expect(0);
+    let files =
+        ["fitness-1.json", "fitness-1-post.json"].map(|name| format!(".agents/evolve/{name}"));
+    let recorded = files.clone().map(|file| repo.read(&file));
+    for file in &files {
+        let mut forged = repo.json(file);
+        for goal in forged["goals"].as_array_mut().unwrap() {
+            goal["result"] = "pass".into();
+        }
+        forged["score"] = 100.0.into();
+        forged["goals_passing"] = 2.into();
+        repo.write(file, &forged.to_string());
+    }
+    repo.commit_all("forged");
+    let origin = format!("file://{}", repo.root().display());
+    for (depth, left) in [("--depth=100", "Work is left"), ("--depth=1", "Not known")] {
+        let clone = repo.out(depth).display().to_string();
+        repo.git(&["clone", "--quiet", depth, &origin, &clone]);
+        let there = |words: &[&str]| repo.evolve(&[&["-C", &clone], words].concat()).expect(0);
+        let status: Value = serde_json::from_str(&there(&["status", "--json"]).stdout).unwrap();
+        assert_eq!(status["score"], 62.5, "{depth}: {status}");
+        assert_eq!(status["goals_passing"], 1, "{depth}: {status}");
+        let doubt = "the snapshots of cycle 1 are not what it recorded: \
+                     score_before is 0 in the record and 100 in the first snapshot";
+        let problem = status["problems"][0].as_str().unwrap();
+        assert!(problem.contains(doubt), "{depth}: {problem}");
+        let report = there(&["report", "--md"]).stdout;
+        assert!(report.contains(left), "{depth}: {report}");
+        assert!(!report.contains("All is well"), "{depth}: {report}");
+        let shown = there(&["show", "1"]);
+        assert!(shown.stderr.contains(doubt), "{depth}: {}", shown.stderr);
+        assert!(
+            !shown.stdout.contains("0 changed"),
+            "{depth}: {}",
+            shown.stdout
+        );
+    }
+    // Where the ledger was written they are put right.
+    let problem = "HEAD has them otherwise than they were written; they are put right";
+    let status = repo.answer(&["status"]);
+    assert!(
+        status.contains("62.5") && status.contains(problem),
+        "{status}"
+    );
+    assert!(!repo.answer(&["report", "--md"]).contains("All is well"));
+    let run = repo.cycle("touch b").expect(0);
+    assert!(run.stderr.contains(problem), "{}", run.stderr);
+    for (file, text) in files.iter().zip(recorded) {
+        assert_eq!(repo.read(file), text);
+        assert_eq!(
+            repo.git(&["show", &format!("HEAD:{file}")]),
+            text.trim_end()
+        );
+    }
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!run.stderr.contains("put right"), "{}", run.stderr);
+    assert!(!repo.answer(&["status"]).contains("problem"));
+}

@@ -23,6 +23,7 @@ use crate::model::counted::Counted;
 use crate::model::exact;
 use crate::model::goals::{Goals, Settings, Where, nearest};
 use crate::model::ledger as names;
+use crate::model::record::Record;
 use crate::model::sandbox::Protections;
 use crate::model::search::lineage::Lineage;
 use crate::model::select::{self, Stuck};
@@ -80,6 +81,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         Ok(user) => (Some(user), None),
         Err(error) => (None, Some(error)),
     };
+    let passing_left = ledger.history.newest().and_then(Record::passing_left);
     let document = Status {
         format: FORMAT,
         repository: repo.root.display().to_string(),
@@ -116,9 +118,15 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .newest()
             .filter(|record| is_valid(record))
             .cloned(),
-        score: newest.map(|snapshot| snapshot.score),
+        score: match newest {
+            Some(snapshot) => Some(snapshot.score),
+            None => ledger.history.newest().and_then(Record::score_left),
+        },
         measured_at,
-        goals_passing: counted.as_ref().map(|counted| counted.passing),
+        goals_passing: match &counted {
+            Some(counted) => Some(counted.passing),
+            None => passing_left.map(|(passing, _)| passing),
+        },
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
         tolerated: ids(newest.map_or_else(Vec::new, |snapshot| {
             snapshot

@@ -135,9 +135,9 @@ fn course_of<'a>(
         ..Course::default()
     };
     for record in cycles {
-        let (before, after) = changed::snapshots(repo, ledger, record);
+        let snapshots = changed::snapshots(repo, ledger, record);
         let of = |snapshot: &'_ Option<Snapshot>| snapshot.as_ref()?.find(id).cloned();
-        match Stage::of(id, record, of(&before), of(&after)) {
+        match Stage::of(id, record, of(&snapshots.before), of(&snapshots.after)) {
             Some(stage) => course.stages.push(stage),
             None => course.unknown += 1,
         }
@@ -184,7 +184,11 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     }
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
-    let (before, after) = changed::snapshots(&repo, &ledger, record);
+    let snapshots = changed::snapshots(&repo, &ledger, record);
+    if let Some(doubt) = &snapshots.doubt {
+        global.warn(doubt);
+    }
+    let (before, after) = (snapshots.before, snapshots.after);
     let patch = patch_of(&repo, &ledger, record, options.diff)?;
     if options.json {
         let document = cycle_document(record, before, after, patch, options.diff)?;

@@ -3,6 +3,7 @@
 use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
 use crate::error::Result;
+use crate::model::figures;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, Record, TakenBack, commits_taken_back};
 use crate::model::snapshot::Snapshot;
@@ -79,13 +80,13 @@ fn start_of(repo: &Repo, ledger: &Ledger, record: &Record) -> Result<Option<Stri
     if let Some(start) = record.reverted_to.clone().filter(is_there) {
         return Ok(Some(start));
     }
-    let (before, _) = snapshots(repo, ledger, record);
+    let before = snapshots(repo, ledger, record).before;
     if let Some(start) = before.and_then(|snapshot| snapshot.cycle_start_sha) {
         return Ok(Some(start).filter(is_there));
     }
     // Without the commit that its record came with, one of several of its number would be given another one's start.
     let exactly = is_doubled(ledger, record);
-    let before = snapshot_in_history(repo, record, &names::snapshot(record.cycle), exactly)?;
+    let before = committed_with(repo, record, exactly)?.before;
     let start = before.and_then(|snapshot| snapshot.cycle_start_sha);
     Ok(start.filter(is_there))
 }
@@ -96,34 +97,90 @@ fn is_doubled(ledger: &Ledger, record: &Record) -> bool {
     ledger.history.records.iter().filter(is_it).count() > 1
 }
 
-/// Returns the snapshots of a cycle, before it and after it, as far as they are there. Where two branches gave the same number to a
-/// cycle each, the files are those of one of them: what counts is what was committed with the record.
-pub fn snapshots(
-    repo: &Repo,
-    ledger: &Ledger,
-    record: &Record,
-) -> (Option<Snapshot>, Option<Snapshot>) {
-    let names = [
-        names::snapshot(record.cycle),
-        names::post_snapshot(record.cycle),
-    ];
-    let is_doubled = is_doubled(ledger, record);
-    let [before, after] = names.map(|name| match is_doubled {
-        true => snapshot_in_history(repo, record, &name, true)
-            .ok()
-            .flatten(),
-        false => ledger.snapshot(repo, &name),
-    });
-    (before, after)
+/// The snapshots of a cycle, as far as they are there.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshots {
+    /// The one before it.
+    pub before: Option<Snapshot>,
+    /// The one after it.
+    pub after: Option<Snapshot>,
+    /// What the files say otherwise than the record: then these are what was committed with the record, or none.
+    pub doubt: Option<String>,
 }
 
-/// Returns a snapshot of a cycle from the commit that brought its record; `exactly` that one whose parent the record names.
-fn snapshot_in_history(
-    repo: &Repo,
-    record: &Record,
-    name: &str,
-    exactly: bool,
-) -> Result<Option<Snapshot>> {
+impl Snapshots {
+    fn contradiction(&self, record: &Record) -> Option<String> {
+        figures::contradiction(record, self.before.as_ref(), self.after.as_ref())
+    }
+
+    /// Returns what is known of the repository since that cycle.
+    pub fn newest(self, record: &Record) -> Option<Snapshot> {
+        match record.is_undone() {
+            true => self.before,
+            false => self.after.or(self.before),
+        }
+    }
+}
+
+/// Returns the snapshots of a cycle. Where two branches gave the same number to a cycle each, the files are those of one of them: what
+/// counts is what was committed with the record.
+pub fn snapshots(repo: &Repo, ledger: &Ledger, record: &Record) -> Snapshots {
+    match is_doubled(ledger, record) {
+        true => committed_with(repo, record, true).unwrap_or_default(),
+        false => believed(repo, ledger, record),
+    }
+}
+
+/// Returns the snapshots of a cycle as the files of its number have them, if they are what it recorded; else those that were committed
+/// with its record.
+pub fn believed(repo: &Repo, ledger: &Ledger, record: &Record) -> Snapshots {
+    let found = Snapshots {
+        before: ledger.snapshot(repo, &names::snapshot(record.cycle)),
+        after: ledger.snapshot(repo, &names::post_snapshot(record.cycle)),
+        doubt: None,
+    };
+    let Some(why) = found.contradiction(record) else {
+        return found;
+    };
+    let is_good = |it: &Snapshots| it.before.is_some() && it.contradiction(record).is_none();
+    let of = |exactly| committed_with(repo, record, exactly).ok().filter(is_good);
+    let recorded = of(true).or_else(|| of(false));
+    if is_doubled(ledger, record) {
+        // They may be the other's.
+        return recorded.unwrap_or(found);
+    }
+    let told = match recorded {
+        Some(_) => "told is what was committed with its record",
+        None => "told is its record alone",
+    };
+    Snapshots {
+        doubt: Some(format!(
+            "the snapshots of cycle {} are not what it recorded: {why}; {told}, and `evolve audit` says more",
+            record.cycle
+        )),
+        ..recorded.unwrap_or_default()
+    }
+}
+
+/// Returns the snapshots that came with the commit that brought a record; `exactly` that one whose parent the record names.
+fn committed_with(repo: &Repo, record: &Record, exactly: bool) -> Result<Snapshots> {
+    let Some(tree) = recorded_in(repo, record, exactly)? else {
+        return Ok(Snapshots::default());
+    };
+    Ok(Snapshots {
+        before: snapshot_in(repo, &tree, &names::snapshot(record.cycle))?,
+        after: snapshot_in(repo, &tree, &names::post_snapshot(record.cycle))?,
+        doubt: None,
+    })
+}
+
+fn snapshot_in(repo: &Repo, tree: &str, name: &str) -> Result<Option<Snapshot>> {
+    let bytes = repo.file(tree, name)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// Returns the tree of the commit that brought a record; `exactly` of that one whose parent the record names.
+fn recorded_in(repo: &Repo, record: &Record, exactly: bool) -> Result<Option<String>> {
     let Some(head) = repo.head()?.commit else {
         return Ok(None);
     };
@@ -135,9 +192,6 @@ fn snapshot_in_history(
         of_commit.is_some_and(|it| it.starts_with(&subject))
             && (!exactly || parents.any(|id| id == record.commit_sha))
     };
-    let Some(place) = (0..past.len()).find(records) else {
-        return Ok(None);
-    };
-    let bytes = repo.file(&past.tree(place), name)?;
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    let place = (0..past.len()).find(records);
+    Ok(place.map(|place| past.tree(place)))
 }

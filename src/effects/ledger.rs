@@ -137,7 +137,11 @@ impl Ledger {
         refuse_links(&repo.root)?;
         let chain = Chain::of(repo, None)?;
         let mut ledger = Ledger::parse(repo, chain.as_ref())?;
-        if chain.is_some() {
+        if let Some(chain) = chain {
+            let snapshots = chain.restored.into_iter();
+            let snapshots = snapshots.filter(|(name, _)| names::is_snapshot(name));
+            let snapshots = snapshots.map(|(name, bytes)| (name, Some(bytes)));
+            ledger.pending.extend(snapshots);
             ledger.rejoin_queue();
             ledger.see_shared();
         }
@@ -235,6 +239,11 @@ impl Ledger {
                 name => Cow::Owned(read(repo, chain, name)?),
             })
         })
+    }
+
+    /// Adds to what is to be said of how it was found.
+    pub fn report(&mut self, found: Option<String>) {
+        self.reports.extend(found);
     }
 
     /// Returns what could not be understood of the history and the queue, with file and line.

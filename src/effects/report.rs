@@ -18,15 +18,15 @@ use crate::model::text;
 /// Returns a recorded cycle with what is known of it besides.
 pub fn seen(repo: &Repo, ledger: &Ledger, record: &Record) -> Seen {
     let papers = papers(&repo.private, record);
-    let (before, after) = changed::snapshots(repo, ledger, record);
+    let snapshots = changed::snapshots(repo, ledger, record);
     let text = |paper: Option<Paper>| paper.map(|paper| paper.text).unwrap_or_default();
     Seen {
         brief: text(papers.brief),
         log: text(papers.log),
         change: change(repo, ledger, record),
         record: record.clone(),
-        before,
-        after,
+        before: snapshots.before,
+        after: snapshots.after,
     }
 }
 

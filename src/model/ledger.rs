@@ -196,6 +196,11 @@ pub fn cycle_of_snapshot(path: &str) -> Option<u64> {
     name.strip_suffix("-post").unwrap_or(name).parse().ok()
 }
 
+/// Says whether a file is a snapshot, the baseline included.
+pub fn is_snapshot(path: &str) -> bool {
+    path == BASELINE || cycle_of_snapshot(path).is_some()
+}
+
 /// Returns the message of the commit that ends a session.
 pub fn end_message(session: &str, word: &str, reason: &str) -> String {
     format!("{SESSION}{session}{ENDED}{word}\n\n{reason}\n")

@@ -357,6 +357,11 @@ impl Record {
         differ.then(|| format!("{} → {}", number(before), number(after)))
     }
 
+    /// Returns how many goals pass in what the cycle left, of how many; none of one that was undone, which does not say.
+    pub fn passing_left(&self) -> Option<(usize, usize)> {
+        (!self.is_undone()).then_some((self.goals_passing, self.goals_total))
+    }
+
     /// Says whether the cycle was undone.
     pub fn is_undone(&self) -> bool {
         self.reverted_to.is_some()

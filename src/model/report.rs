@@ -260,6 +260,14 @@ fn figures(material: &Material<'_>) -> Vec<Figure> {
             not_passing(&counted),
         ));
     }
+    if let (None, Some(record)) = (material.newest, material.records.last()) {
+        let note = || format!("by the record of cycle {}", record.cycle);
+        let score = record.score_left().map(text::number);
+        figures.extend(score.map(|score| Figure::new("Score", score, note())));
+        let passing = record.passing_left();
+        let passing = passing.map(|(passing, total)| format!("{passing} of {total}"));
+        figures.extend(passing.map(|passing| Figure::new("Goals that pass", passing, note())));
+    }
     figures.push(Figure::new(
         "Cycles",
         material.records.len().to_string(),

@@ -51,7 +51,7 @@ pub struct Status {
     pub cycles: usize,
     /// The newest record.
     pub newest: Option<Record>,
-    /// The newest score of what is in the repository.
+    /// The newest score of what is in the repository: its newest snapshot's, or the newest record's where that is not to be believed.
     pub score: Option<f64>,
     /// When it was measured, RFC 3339, if that was by a session that recorded nothing since.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
+use crate::effects::changed;
 use crate::effects::files::Dated;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
@@ -104,15 +105,14 @@ pub struct Progress {
 
 impl Progress {
     /// Starts from a ledger.
-    pub fn new(repo: &Repo, ledger: Ledger) -> Progress {
-        let newest = ledger.history.newest().and_then(|record| {
-            let post = names::post_snapshot(record.cycle);
-            let snapshot = || ledger.snapshot(repo, &names::snapshot(record.cycle));
-            match record.is_undone() {
-                true => snapshot(),
-                false => ledger.snapshot(repo, &post).or_else(snapshot),
-            }
-        });
+    pub fn new(repo: &Repo, mut ledger: Ledger) -> Progress {
+        let newest = ledger.history.newest();
+        let newest = newest.map(|record| (changed::believed(repo, &ledger, record), record));
+        let (doubt, newest) = match newest {
+            Some((snapshots, record)) => (snapshots.doubt.clone(), snapshots.newest(record)),
+            None => (None, None),
+        };
+        ledger.report(doubt);
         Progress {
             ledger,
             carried: None,

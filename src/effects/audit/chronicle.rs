@@ -310,7 +310,7 @@ fn without(all: &[String], known: &[String]) -> Vec<String> {
 
 /// Says whether a file of the ledger is written once and never again.
 fn is_written_once(name: &str) -> bool {
-    name == names::BASELINE || names::cycle_of_snapshot(name).is_some() || is_segment(name)
+    names::is_snapshot(name) || is_segment(name)
 }
 
 fn is_segment(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Reads the ledger as git has it: HEAD's or a branch's, unless that takes away from what the last ledger had.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::anchor;
 use super::merged::Merged;
@@ -15,6 +15,9 @@ use crate::model::work::Side;
 
 /// The files that only grow.
 const GROWING: [&str; 3] = [names::HISTORY, names::LESSONS, names::RETRIES];
+
+/// How many changed snapshots are named.
+const NAMED: usize = 5;
 
 /// What git has of the ledger.
 #[derive(Debug)]
@@ -70,6 +73,7 @@ impl Chain {
                 commit: anchor,
                 descends,
             };
+            chain.hold_snapshots(repo, &last, &merged)?;
             let mut all = Vec::new();
             for name in GROWING {
                 all.push(chain.weigh(repo, &last, &merged, name)?);
@@ -84,6 +88,38 @@ impl Chain {
             }
         }
         Ok(Some(chain))
+    }
+
+    /// Restores snapshots that HEAD has otherwise than the last ledger: they are written once, and may only leave the tree. A merge may
+    /// have taken what another branch recorded as the same cycle.
+    fn hold_snapshots(&mut self, repo: &Repo, last: &Last, merged: &Merged) -> Result<()> {
+        if !last.descends {
+            return Ok(());
+        }
+        let now: HashMap<_, _> = repo.ledger_files(&self.tree)?.into_iter().collect();
+        let mut changed = Vec::new();
+        for (name, was) in repo.ledger_files(&last.tree)? {
+            let now = now.get(&name).filter(|now| now.id != was.id);
+            if let Some(now) = now.filter(|_| names::is_snapshot(&name))
+                && !merged.has_recorded(repo, &name, &now.id)?
+            {
+                self.restored.push((name.clone(), repo.blob(&was.id)?));
+                changed.push(name);
+            }
+        }
+        if !changed.is_empty() {
+            let (have, are) = match changed.len() {
+                1 => ("it otherwise than it was", "it is"),
+                _ => ("them otherwise than they were", "they are"),
+            };
+            self.said.push(format!(
+                "{}: HEAD has {have} written; {are} put right from the last ledger, commit {} (if that was on purpose, remove {} and start again)",
+                text::some_of(&changed, NAMED),
+                last.short(),
+                repo.private.join("anchor").display()
+            ));
+        }
+        Ok(())
     }
 
     /// Where lines were taken away, files of the last ledger that are gone from HEAD's went with them: snapshots above all.

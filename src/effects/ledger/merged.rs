@@ -103,4 +103,17 @@ impl Merged {
         }
         Ok(recorded)
     }
+
+    /// Says whether a commit of the ledger that came with the merges wrote a file in this version.
+    pub(super) fn has_recorded(&self, repo: &Repo, name: &str, id: &str) -> Result<bool> {
+        for recording in &self.0.recordings {
+            let [now, before] =
+                [&recording.tree, &recording.before].map(|tree| repo.id_at(tree, name));
+            let (now, before) = (now?, before?);
+            if now.as_deref() == Some(id) && before != now {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }

@@ -5,6 +5,7 @@ use super::result::of_result;
 use super::times::of_times;
 use super::witness::{Sight, Witness, cycle_start, is_adrift, quoted, snapshot_of};
 use super::{Disagreement, Trailers, some_of, undone_cycle};
+use crate::model::figures;
 use crate::model::goals::{Goal, Goals};
 use crate::model::mask;
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
@@ -218,30 +219,16 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
         found.push("the first snapshot was not committed with the record".to_owned());
     }
     let before = snapshot_of(witness, 0);
-    if let (Some(said), Some(before)) = (record.score_before, before)
-        && said.to_bits() != before.score.to_bits()
-    {
-        found.push(differs("score_before", said, "first", before.score));
-    }
-    // A cycle that was cut short may have measured more than its record could tell.
-    let is_cut = record.result == CycleResult::Interrupted;
     let last = match &witness.snapshots[1] {
         Sight::Seen(Ok(after)) => Some(("second", after)),
         Sight::Gone => before.map(|it| ("first", it)),
-        Sight::Unseen if is_cut => before.map(|it| ("first", it)),
+        // A cycle that was cut short may have no other.
+        Sight::Unseen if record.result == CycleResult::Interrupted => {
+            before.map(|it| ("first", it))
+        }
         Sight::Unseen | Sight::Seen(Err(_)) => None,
     };
-    let agrees_with = |snapshot: &Snapshot| counts(record, snapshot).is_empty();
-    if let Some((name, last)) = last
-        && !(is_cut && before.is_some_and(agrees_with))
-    {
-        let counts = counts(record, last);
-        found.extend(
-            counts
-                .into_iter()
-                .map(|(field, said, is)| differs(field, said, name, is)),
-        );
-    }
+    found.extend(figures::of_record(record, before, last));
     found
 }
 
@@ -276,36 +263,6 @@ fn of_undo_words(record: &Record, message: &str) -> Vec<String> {
     found
 }
 
-fn differs(
-    field: &str,
-    said: impl std::fmt::Display,
-    name: &str,
-    is: impl std::fmt::Display,
-) -> String {
-    format!("{field} is {said} in the record and {is} in the {name} snapshot")
-}
-
-/// Returns the figures of a record that are not those of a snapshot: field, record's, snapshot's.
-fn counts(record: &Record, snapshot: &Snapshot) -> Vec<(&'static str, String, String)> {
-    let score = record.score_after.map_or(snapshot.score, |score| score);
-    [
-        (
-            "goals_passing",
-            record.goals_passing.to_string(),
-            snapshot.goals_passing.to_string(),
-        ),
-        (
-            "goals_total",
-            record.goals_total.to_string(),
-            snapshot.goals_total.to_string(),
-        ),
-        ("score_after", score.to_string(), snapshot.score.to_string()),
-    ]
-    .into_iter()
-    .filter(|(_, said, is)| said != is)
-    .collect()
-}
-
 /// Holds a snapshot against its place, its own measurements, and the goals that were measured.
 fn of_snapshot(witness: &Witness<'_>, name: &str, snapshot: &Snapshot) -> Vec<String> {
     let mut found = Vec::new();
@@ -315,20 +272,7 @@ fn of_snapshot(witness: &Witness<'_>, name: &str, snapshot: &Snapshot) -> Vec<St
             .map_or("none".to_owned(), |cycle| cycle.to_string());
         found.push(format!("the {name} snapshot is of cycle {cycle}"));
     }
-    let mut counted = snapshot.clone();
-    counted.recount();
-    let figures = |it: &Snapshot| (it.goals_passing, it.goals_total, it.score.to_bits());
-    if figures(&counted) != figures(snapshot) {
-        found.push(format!(
-            "the {name} snapshot says {} of {} and score {}, its goals come to {} of {} and score {}",
-            snapshot.goals_passing,
-            snapshot.goals_total,
-            snapshot.score,
-            counted.goals_passing,
-            counted.goals_total,
-            counted.score
-        ));
-    }
+    found.extend(figures::miscounted(name, snapshot));
     if let Some(first) = snapshot_of(witness, 0)
         && (&first.goals_digest, &first.cycle_start_sha)
             != (&snapshot.goals_digest, &snapshot.cycle_start_sha)

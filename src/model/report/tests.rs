@@ -99,6 +99,22 @@ fn material<'a>(records: &'a [Record], seen: &'a [Seen]) -> Material<'a> {
 }
 
 #[test]
+fn without_a_snapshot_to_believe_the_newest_record_tells_where_things_stand() {
+    let improved = record(1, CycleResult::Improved, 0.0, 50.0);
+    let report = Report::new(&material(std::slice::from_ref(&improved), &[]));
+    assert_eq!(report.verdict.mark, "Not known");
+    let words = "by its record 1 of 2 goals pass, with the score at 50";
+    assert!(report.verdict.words.contains(words), "{:?}", report.verdict);
+    assert_eq!(report.figures[0].note, "by the record of cycle 1");
+    let undone = Record {
+        reverted_to: Some("s".to_owned()),
+        ..improved
+    };
+    let report = Report::new(&material(std::slice::from_ref(&undone), &[]));
+    assert!(report.verdict.words.contains("its change was undone"));
+}
+
+#[test]
 fn the_verdict_is_one_sentence_with_the_way_and_who_is_needed() {
     use CheckResult::{Fail, Pass};
     let one = |result| snapshot(vec![measured("a", result, None)]);

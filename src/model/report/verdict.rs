@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Material, Tone, line, needs};
 use crate::model::counted::Counted;
+use crate::model::record::Record;
 use crate::model::snapshot::Snapshot;
 use crate::model::text::{count, number};
 
@@ -29,6 +30,9 @@ pub(super) fn of(material: &Material<'_>, waiting: usize) -> Verdict {
         waiting => format!("{waiting} things wait for you"),
     };
     let Some(newest) = material.newest else {
+        if let Some(record) = material.records.last() {
+            return of_record(record, &human);
+        }
         return Verdict {
             tone: if waiting == 0 { Tone::Faint } else { Tone::Odd },
             mark: "Not measured yet",
@@ -77,6 +81,26 @@ pub(super) fn of(material: &Material<'_>, waiting: usize) -> Verdict {
         way(material.baseline, newest),
     );
     Verdict { tone, mark, words }
+}
+
+/// Returns where things stand by the newest record alone.
+fn of_record(record: &Record, human: &str) -> Verdict {
+    let score = record.score_left();
+    let score = score.map_or(String::new(), |score| {
+        format!(", with the score at {}", number(score))
+    });
+    let passing = match record.passing_left() {
+        Some((passing, total)) => format!("{passing} of {total} goals pass"),
+        None => "its change was undone".to_owned(),
+    };
+    let cycle = record.cycle;
+    Verdict {
+        tone: Tone::Odd,
+        mark: "Not known",
+        words: format!(
+            "The snapshots of cycle {cycle} are not there, or not what it recorded, so that nobody knows which goals pass; by its record {passing}{score}; {human}."
+        ),
+    }
 }
 
 /// Says what a session works on or measures first, if there is anything.
