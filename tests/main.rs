@@ -40,6 +40,7 @@ mod merged;
 mod modes;
 mod nested;
 mod objects;
+mod other_trees;
 mod others;
 mod own_folders;
 mod past;

@@ -48,6 +48,8 @@ use way_back::quoted;
 
 /// How many names a note lists.
 const SHOWN: usize = 10;
+/// The working tree that is no linked one, for people.
+const MAIN: &str = "the main working tree";
 /// The files beside a copy.
 const NOTES: [&str; 8] = [
     "bytes",
@@ -168,20 +170,30 @@ impl Mirror {
             .collect()
     }
 
-    /// Returns the private parts of other linked working trees.
+    /// Returns the private parts of other working trees. That of the main one is the git directory that all share.
     pub fn trees(&self) -> Vec<Tree> {
         if !self.is_whole() {
             return Vec::new();
         }
-        let places = self.git_dirs().into_iter();
-        places
-            .filter(|place| !self.is_own(place) && place.below.starts_with("worktrees"))
-            .map(|place| Tree {
-                shown: place.shown(Path::new("")),
+        let (mut trees, places) = (Vec::new(), self.git_dirs());
+        for place in places.into_iter().filter(|it| it.live != self.git_dir) {
+            let (name, shown) = match self.is_main(&place) {
+                true => ("main-worktree".to_owned(), MAIN.to_owned()),
+                false if place.below.starts_with("worktrees") => {
+                    let name = place.live.file_name().unwrap_or_default();
+                    let name = format!("worktrees/{}", name.to_string_lossy());
+                    (name, place.shown(Path::new("")))
+                }
+                false => continue,
+            };
+            trees.push(Tree {
+                name,
+                shown,
                 live: place.live,
                 copy: place.copy,
-            })
-            .collect()
+            });
+        }
+        trees
     }
 
     /// The file that says that the copy was finished before an agent began.
@@ -189,7 +201,7 @@ impl Mirror {
         self.folder.join("whole")
     }
 
-    /// Gives the git directory back what it has lost since the copy was made: objects, the private parts of linked working
+    /// Gives the git directory back what it has lost since the copy was made: objects, the private parts of other working
     /// trees, and all of these of submodules; says what. What is in the way goes to the quarantine. Opens no
     /// repository, and can be done again wherever it was cut short.
     pub fn give_back(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
@@ -213,7 +225,13 @@ impl Mirror {
                 // Libgit2 does not look anew at objects without it.
                 files::make_folder(&place.live.join("objects/pack"))?;
             }
-            if self.is_own(&place) {
+            if self.is_main(&place) && self.git_dir != self.common {
+                let back = worktrees::give_main_back(&place, quarantine)?;
+                if !back.is_empty() {
+                    let names = back.join(", ");
+                    notes.push(format!("what was removed from {MAIN} is back: {names}"));
+                }
+            } else if self.is_own(&place) {
                 worktrees::make_folders(&place)?;
             } else if worktrees::give_back(&place, quarantine)? {
                 let shown = place.shown(Path::new(""));
@@ -360,6 +378,11 @@ impl Mirror {
                 text::some_of(&mended, SHOWN)
             )],
         })
+    }
+
+    /// Says whether a git directory is the one that all working trees share, which is the main one's.
+    fn is_main(&self, place: &MirroredDir) -> bool {
+        place.live == self.common
     }
 
     /// Says whether git directories other than the one that is worked in are not concerned.
@@ -627,14 +650,16 @@ fn identity(common: &Path) -> Option<String> {
     Some(format!("{} {} {born:?}", meta.dev(), meta.ino()))
 }
 
-/// The private part of a linked working tree, and its copy.
+/// The private part of a working tree, and its copy.
 #[derive(Clone, Debug)]
 pub struct Tree {
+    /// What git calls it: `main-worktree` or `worktrees/<id>`.
+    pub name: String,
     /// The folder in the git directory.
     pub live: PathBuf,
     /// Its copy.
     pub copy: PathBuf,
-    /// Its path for people.
+    /// Its name for people.
     pub shown: String,
 }
 

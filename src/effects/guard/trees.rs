@@ -1,5 +1,6 @@
-//! Other linked working trees: what their HEAD and index alone held before an agent stays reachable, whoever moved or replaced
-//! these. They are not put back: people work there while an agent works elsewhere, and what is theirs looks like an agent's.
+//! Other working trees, linked ones and the main one: what their HEAD and index alone held before an agent stays reachable,
+//! whoever moved or replaced these. They are not put back: people work there while an agent works elsewhere, and what is theirs
+//! looks like an agent's.
 
 use std::path::Path;
 
@@ -26,17 +27,17 @@ pub fn keep(mirror: &Mirror, way: &mut Way<'_>) -> Result<Vec<String>> {
 fn keep_one(tree: &Tree, way: &mut Way<'_>) -> Result<Option<String>> {
     let repo = way.repo;
     let (was, is) = (Stand::of(repo, &tree.copy), Stand::of(repo, &tree.live));
+    let kept = way.whose.kept_as(&format!("refs/{}", tree.name));
+    // What was kept after the agent is not kept once more after the checks.
+    let earlier = repo.resolve(&kept)?;
+    let is_nowhere = was.commit.is_some() && is.commit.is_none();
     let lost = match &was.commit {
+        Some(commit) if is_nowhere && earlier.is_none() => Some(commit.as_str()),
         Some(commit) if was.is_detached && was.commit != is.commit => {
             is_lost(repo, commit, is.commit.as_deref())?.then_some(commit.as_str())
         }
         Some(_) | None => None,
     };
-    let name = tree.live.file_name().unwrap_or_default();
-    let name = format!("refs/worktrees/{}", name.to_string_lossy());
-    let kept = way.whose.kept_as(&name);
-    // What was kept after the agent is not kept once more after the checks.
-    let earlier = repo.resolve(&kept)?;
     let [before, now] = [&tree.copy, &tree.live].map(|folder| folder.join("index"));
     let staged = match files::is_same(&before, &now) {
         Ok(true) => Vec::new(),
@@ -52,7 +53,10 @@ fn keep_one(tree: &Tree, way: &mut Way<'_>) -> Result<Option<String>> {
         (None, _, _) | (_, true, None) => return Ok(None),
         (_, true, Some(lost)) => (
             lost.to_owned(),
-            "HEAD was moved; the commit that it was on is",
+            match is_nowhere {
+                true => "HEAD leads to no commit; the one that it was on is",
+                false => "HEAD was moved; the commit that it was on is",
+            },
         ),
         (Some(parent), false, lost) => {
             let changed: Vec<_> = staged

@@ -1,4 +1,4 @@
-//! The private parts of linked working trees, and git directories of submodules. What was lost is there again; what
+//! The private parts of other working trees, and git directories of submodules. What was lost is there again; what
 //! somebody changed there meanwhile stays, for people work in them while an agent works elsewhere.
 
 use std::ffi::OsString;
@@ -15,11 +15,15 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 
 /// What a linked working tree's part cannot do without.
-const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
+const NEEDED: [&str; 4] = ["commondir", "gitdir", "HEAD", "index"];
+/// What of that the main one has, too, and others do not share with it.
+const OF_MAIN: [&str; 2] = ["HEAD", "index"];
 /// What of that leads elsewhere: to the git directory that all share, and to the `.git` of the working tree.
 const WAYS: [&str; 2] = ["commondir", "gitdir"];
 /// The most bytes of such a way: the longest path that there is, and the end of a line.
 const LONGEST_WAY: u64 = 4097;
+/// The most bytes of a HEAD.
+const HEAD: u64 = 64 << 10;
 /// The most bytes of an index.
 const LIMIT: u64 = 1 << 30;
 
@@ -41,16 +45,8 @@ pub fn give_back(place: &MirroredDir, quarantine: &mut Quarantine) -> Result<boo
             .map(|_| true)
             .map_err(failed);
     }
-    make_folders(place)?;
     let mut is_lent = false;
-    let (index, copy) = (place.live.join("index"), place.copy.join("index"));
-    if !is_same_version(&index, &copy) && is_broken(&index) && !is_broken(&copy) {
-        quarantine.take_from(
-            &place.live,
-            Path::new("index"),
-            Path::new(&place.shown(Path::new("index"))),
-        )?;
-    }
+    move_broken_away(place, quarantine)?;
     for name in WAYS {
         if leads_nowhere(place, name) {
             let shown = place.shown(Path::new(name));
@@ -60,7 +56,38 @@ pub fn give_back(place: &MirroredDir, quarantine: &mut Quarantine) -> Result<boo
     for name in NEEDED {
         is_lent |= lend_one(place, Path::new(name)).map_err(failed)?;
     }
+    make_folders(place)?;
     Ok(is_lent)
+}
+
+/// Gives the main working tree back what it lost; returns the names. All else in its git directory is everybody's.
+pub fn give_main_back(
+    place: &MirroredDir,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<&'static str>> {
+    let mut lent = Vec::new();
+    move_broken_away(place, quarantine)?;
+    for name in OF_MAIN {
+        let failed = |cause| Error::io("restore", &place.live, cause);
+        if lend_one(place, Path::new(name)).map_err(failed)? {
+            lent.push(name);
+        }
+    }
+    make_folders(place)?;
+    Ok(lent)
+}
+
+/// Moves away what git would take neither for a HEAD nor for an index, where the copy is one.
+fn move_broken_away(place: &MirroredDir, quarantine: &mut Quarantine) -> Result<()> {
+    let is_broken: [fn(&Path) -> bool; 2] = [is_no_head, is_broken];
+    for (name, is_broken) in OF_MAIN.into_iter().zip(is_broken) {
+        let (live, copy) = (place.live.join(name), place.copy.join(name));
+        if !is_same_version(&live, &copy) && is_broken(&live) && !is_broken(&copy) {
+            let shown = place.shown(Path::new(name));
+            quarantine.take_from(&place.live, Path::new(name), Path::new(&shown))?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the folders that git wants to see in a git directory.
@@ -87,6 +114,19 @@ fn is_same_version(live: &Path, copy: &Path) -> bool {
         Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
     };
     version(live).is_some() && version(live) == version(copy)
+}
+
+/// Says whether a file is there that git would not take for a HEAD: it names a ref, or the id of a commit. A link is looked after elsewhere.
+fn is_no_head(head: &Path) -> bool {
+    let is_file = fs::symlink_metadata(head).is_ok_and(|meta| meta.is_file());
+    is_file && !files::read_text(head, HEAD).is_ok_and(|text| is_head(&text))
+}
+
+fn is_head(text: &str) -> bool {
+    let id = text.split_ascii_whitespace().next().unwrap_or_default();
+    let is_id = [40, 64].contains(&id.len()) && id.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let name = text.strip_prefix("ref:").map(str::trim_start);
+    name.map_or(is_id, |name| name.starts_with("refs/"))
 }
 
 /// Says whether something is there that git would not take for an index: it begins with a mark and ends in a digest of all else,
@@ -151,4 +191,26 @@ fn lend_missing(place: &MirroredDir, folder: &Path) -> IoResult<()> {
     files
         .iter()
         .try_for_each(|path| lend_one(place, path).map(|_| ()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_head;
+
+    #[test]
+    fn a_head_names_a_ref_or_a_commit() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        for (text, expected) in [
+            ("ref: refs/heads/main\n", true),
+            ("ref:refs/heads/none\n", true),
+            (&format!("{id}\n"), true),
+            (id, true),
+            (&id[1..], false),
+            ("ref: heads/main\n", false),
+            ("main\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_head(text), expected, "{text}");
+        }
+    }
 }

@@ -1,0 +1,127 @@
+//! What an agent does to other working trees of the repository: the main one where `evolve` works in a linked one, and linked
+//! ones. What only these held stays reachable and is told, and what git cannot do without is back.
+
+use std::path::PathBuf;
+
+use crate::harness::{Run, TestRepo, output};
+
+/// A repository with two linked working trees, `work` and `other`, and a branch `tmp`.
+fn repository() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("r", "one\n");
+    repo.commit_all("r");
+    sh(
+        &repo,
+        "set -e; git branch tmp; git worktree add -q -b work \"$OUT/work\"; git worktree add -q -b other \"$OUT/other\"",
+    );
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) -> String {
+    let shown = output(repo.command("sh").args(["-c", script])).stdout;
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+/// The main working tree and a linked one, each with its name among refs and for people.
+fn others(repo: &TestRepo) -> [(PathBuf, &'static str, &'static str); 2] {
+    [
+        (repo.root(), "main-worktree", "the main working tree"),
+        (repo.out("other"), "worktrees/other", ".git/worktrees/other"),
+    ]
+}
+
+/// Runs a cycle in the tree `work`; the agent works in another tree first.
+fn cycle(repo: &TestRepo, other: &str, script: &str) -> (Run, String) {
+    let work = repo.out("work");
+    let work = work.to_str().expect("a path in UTF-8");
+    let agent = format!("--agent=W=\"$PWD\"; cd '{other}'; {script}; cd \"$W\"; touch a");
+    let run = repo.evolve(&["-C", work, &agent, "--max-cycles=1"]);
+    let record = sh(
+        repo,
+        "tail -n1 \"$OUT/work/.agents/evolve/cycle-history.jsonl\"",
+    );
+    let record: serde_json::Value = serde_json::from_str(&record).expect("a record");
+    (run, record["notes"].to_string())
+}
+
+#[test]
+fn what_only_head_and_index_of_another_tree_held_stays_reachable_and_is_told() {
+    for which in 0..2 {
+        let repo = repository();
+        let (tree, name, shown) = others(&repo)[which].clone();
+        let tree = tree.display();
+        let ids = sh(
+            &repo,
+            &format!(
+                "set -e; cd '{tree}'; git checkout -q --detach; echo m >m; git add m; git commit -qm 'only here'; git rev-parse HEAD
+                 echo v1 >staged; git add staged; git rev-parse :staged; echo v2 >staged"
+            ),
+        );
+        let (commit, blob) = ids.trim().split_once('\n').expect("two ids");
+        let (run, told) = cycle(
+            &repo,
+            &tree.to_string(),
+            "git reset -q --hard tmp; git checkout -q tmp; git reflog expire --expire=now --all; git gc -q --prune=now",
+        );
+        assert_eq!(run.code, 0, "{name}: {}{}", run.stdout, run.stderr);
+        let said = format!("{shown}: HEAD was moved and the index replaced");
+        assert_eq!(told.matches(&said).count(), 1, "{name}: {told}");
+        let kept = sh(
+            &repo,
+            &format!("git for-each-ref --format='%(refname)' --contains {commit}"),
+        );
+        let kept = kept.trim();
+        assert!(
+            kept.ends_with(&format!("-refs/{name}")) && told.contains(kept),
+            "{name}: {kept}: {told}"
+        );
+        let staged = sh(
+            &repo,
+            &format!(
+                "git reflog expire --expire=now --all; git gc -q --prune=now; git cat-file -p {blob}; git show {kept}:staged"
+            ),
+        );
+        assert_eq!(staged, "v1\nv1\n", "{name}");
+    }
+}
+
+#[test]
+fn head_and_index_of_another_tree_are_back_where_they_are_gone_or_broken() {
+    for which in 0..2 {
+        for script in [
+            "rm HEAD index",
+            "rm index; echo junk >HEAD",
+            "echo junk >index; : >HEAD",
+        ] {
+            let repo = repository();
+            let (tree, name, shown) = others(&repo)[which].clone();
+            let tree = tree.display();
+            let seen =
+                format!("cd '{tree}'; git symbolic-ref HEAD; git status --short; git show :st");
+            sh(
+                &repo,
+                &format!("cd '{tree}'; echo only >st; git add st; rm st"),
+            );
+            let before = sh(&repo, &seen);
+            let script = format!("(cd \"$(git rev-parse --git-dir)\"; {script})");
+            let (run, told) = cycle(&repo, &tree.to_string(), &script);
+            assert_eq!(run.code, 0, "{name}: {}{}", run.stdout, run.stderr);
+            assert_eq!(sh(&repo, &seen), before, "{name}: {script}");
+            let said = format!("what was removed from {shown} is back");
+            assert!(told.contains(&said), "{name}: {script}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_head_of_another_tree_that_leads_to_no_commit_is_told() {
+    for which in 0..2 {
+        let repo = repository();
+        let (tree, name, shown) = others(&repo)[which].clone();
+        let tree = tree.display().to_string();
+        let (run, told) = cycle(&repo, &tree, "git symbolic-ref HEAD refs/heads/none");
+        assert_eq!(run.code, 0, "{name}: {}{}", run.stdout, run.stderr);
+        let said = format!("{shown}: HEAD leads to no commit; the one that it was on is");
+        assert_eq!(told.matches(&said).count(), 1, "{name}: {told}");
+    }
+}
