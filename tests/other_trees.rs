@@ -125,3 +125,62 @@ fn a_head_of_another_tree_that_leads_to_no_commit_is_told() {
         assert_eq!(told.matches(&said).count(), 1, "{name}: {told}");
     }
 }
+
+#[test]
+fn the_autostash_of_a_rebase_in_another_tree_stays_reachable_and_is_told() {
+    for which in 0..2 {
+        let repo = repository();
+        let (tree, name, shown) = others(&repo)[which].clone();
+        let tree = tree.display();
+        let stash = sh(
+            &repo,
+            &format!(
+                "cd '{tree}'; git switch -qc onto; echo onto >r; git commit -qam onto; git switch -qc mine HEAD~1; echo mine >r; git commit -qam mine
+                 echo changed >>GOALS.yaml; git rebase --autostash onto >/dev/null 2>&1; cat \"$(git rev-parse --git-dir)/rebase-merge/autostash\""
+            ),
+        );
+        let stash = stash.trim();
+        let (run, told) = cycle(
+            &repo,
+            &tree.to_string(),
+            "G=\"$(git rev-parse --git-dir)\"; rm -rf \"$G/rebase-merge\"; git reset -q --hard; git checkout -q tmp; git reflog expire --expire=now --all; git gc -q --prune=now",
+        );
+        assert_eq!(run.code, 0, "{name}: {}{}", run.stdout, run.stderr);
+        let said = format!("{shown}: rebase-merge/autostash is gone");
+        assert_eq!(told.matches(&said).count(), 1, "{name}: {told}");
+        let folder = if which == 0 { ".git" } else { shown };
+        let moved = format!("as it was before the agent: {folder}/rebase-merge → ");
+        assert_eq!(told.matches(&moved).count(), 1, "{name}: {told}");
+        let kept = sh(
+            &repo,
+            &format!(
+                "git gc -q --prune=now; git for-each-ref --format='%(refname)' --contains {stash}"
+            ),
+        );
+        let end = format!("-refs/operations/{name}/rebase-merge/autostash");
+        assert!(kept.trim().ends_with(&end), "{name}: {kept}");
+        let files = sh(
+            &repo,
+            "cd \"$OUT/work\"; cat \"$(git rev-parse --git-dir)\"/evolve/quarantine/*/.git/rebase-merge/head-name \\
+             \"$(git rev-parse --git-dir)\"/evolve/quarantine/*/.git/worktrees/other/rebase-merge/head-name 2>/dev/null; true",
+        );
+        assert_eq!(files, "refs/heads/mine\n", "{name}");
+    }
+}
+
+#[test]
+fn an_operation_that_goes_on_in_another_tree_is_left_alone() {
+    let repo = repository();
+    let tree = repo.out("other").display().to_string();
+    sh(
+        &repo,
+        &format!(
+            "cd '{tree}'; git switch -qc onto; echo onto >r; git commit -qam onto; git switch -q other; echo mine >r; git commit -qam mine; git merge onto >/dev/null; true"
+        ),
+    );
+    let (run, told) = cycle(&repo, &tree, "true");
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(!told.contains("other"), "{told}");
+    let merging = format!("cd '{tree}'; git rev-parse -q --verify MERGE_HEAD");
+    assert_eq!(sh(&repo, &merging), sh(&repo, "git rev-parse onto"));
+}

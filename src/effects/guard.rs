@@ -10,6 +10,7 @@
 
 pub mod held;
 pub mod modules;
+mod operations;
 pub mod programs;
 pub mod refs;
 mod settings;

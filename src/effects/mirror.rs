@@ -189,6 +189,7 @@ impl Mirror {
             trees.push(Tree {
                 name,
                 shown,
+                path: place.shown,
                 live: place.live,
                 copy: place.copy,
             });
@@ -661,6 +662,8 @@ pub struct Tree {
     pub copy: PathBuf,
     /// Its name for people.
     pub shown: String,
+    /// The path of the folder for people.
+    pub path: PathBuf,
 }
 
 /// A git directory and its copy.

@@ -129,6 +129,22 @@ impl Quarantine {
         files::replace(&place, bytes)
     }
 
+    /// Keeps a copy of a file or folder that is gone from its place, unless one is there from before.
+    pub fn keep_copy(&mut self, from: &Path, name: &Path) -> Result<()> {
+        self.make_own()?;
+        if fs::symlink_metadata(self.folder.join(name)).is_ok() {
+            return Ok(());
+        }
+        let place = self.place_for(name.as_os_str().as_bytes(), size(from))?;
+        // One that is cut short is not taken for it.
+        let coming = self.folder.join("coming");
+        files::remove_all(&coming).map_err(|cause| Error::io("remove", &coming, cause))?;
+        files::make_folder(&self.folder)?;
+        files::make_folder(place.parent().unwrap_or(&self.folder))?;
+        let copied = copy(from, &coming).and_then(|()| fs::rename(&coming, &place));
+        copied.map_err(|cause| Error::io("copy to the quarantine", from, cause))
+    }
+
     /// Keeps what was staged of a file, which may be nowhere else.
     pub fn keep_staged(&mut self, path: &[u8], bytes: &[u8]) -> Result<()> {
         self.make_own()?;

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use super::refs;
 use super::way::Way;
+use super::{operations, refs};
 use crate::effects::files;
 use crate::effects::mirror::{Mirror, Tree};
 use crate::effects::repo::Repo;
@@ -19,6 +19,7 @@ const HEAD: u64 = 64 << 10;
 pub fn keep(mirror: &Mirror, way: &mut Way<'_>) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for tree in mirror.trees() {
+        notes.extend(operations::keep(&tree, way)?);
         notes.extend(keep_one(&tree, way)?);
     }
     Ok(notes)
@@ -105,7 +106,7 @@ impl Stand {
 }
 
 /// Says whether neither a ref nor the HEAD that is there now leads to a commit.
-fn is_lost(repo: &Repo, commit: &str, head: Option<&str>) -> Result<bool> {
+pub(super) fn is_lost(repo: &Repo, commit: &str, head: Option<&str>) -> Result<bool> {
     let refs = repo.all_refs()?;
     let tips: Vec<&str> = refs.values().map(String::as_str).chain(head).collect();
     let beyond = repo.beyond(&[commit], &tips)?;
