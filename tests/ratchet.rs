@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, pid_in};
 
 const GOALS: &str = "\
 # The goals; 80 is a lot.
@@ -180,6 +180,30 @@ fn the_goalposts_are_not_moved_under_a_loop_at_work() {
     std::fs::write(repo.out("go"), "").unwrap();
     crate::harness::finish(run).expect(0);
     assert_eq!(repo.read("GOALS.yaml"), GOALS);
+}
+
+#[test]
+fn nothing_is_written_over_a_cycle_that_was_cut_short_and_waits_to_be_settled() {
+    let repo = measured().with_out();
+    repo.agent_does(&["echo agents >>GOALS.yaml; echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let mut child = repo.spawn_run(&["--max-cycles=1"]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = repo.read("GOALS.yaml");
+    for words in [
+        &["ratchet", "--apply"][..],
+        &["init", "--add", "--write"],
+        &["search", "init"],
+    ] {
+        let said = repo.error(3, words);
+        assert!(said.contains("waits to be settled"), "{words:?}: {said}");
+    }
+    assert_eq!(repo.read("GOALS.yaml"), left);
+    assert!(!repo.has("SEARCH.yaml"));
+    repo.cycle("true");
+    repo.evolve(&["ratchet", "--apply"]).expect(0);
+    assert!(repo.read("GOALS.yaml").contains("threshold:   85"));
 }
 
 #[test]

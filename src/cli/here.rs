@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::options::Global;
+use crate::effects::journal::JournalFile;
 use crate::effects::lock;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
@@ -40,10 +41,10 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
     Ok(GoalsFile::new(real, in_repo, path.display().to_string()))
 }
 
-/// Refuses to write a file that people keep in the repository under a running cycle (exit 5).
+/// Refuses to write a file that people keep in the repository under a running cycle (exit 5), or over one that was cut short (exit 3).
 pub fn refuse_beside_loop(repo: &Repo) -> Result<()> {
     match lock::holder(&repo.private.join("lock")) {
-        None => Ok(()),
+        None => refuse_unsettled(repo),
         Some(holder) => Err(Error::new(
             Kind::Locked,
             format!(
@@ -52,5 +53,16 @@ pub fn refuse_beside_loop(repo: &Repo) -> Result<()> {
             ),
         )
         .hint("wait until it has ended, or `evolve stop`")),
+    }
+}
+
+/// Refuses to write where a session left a cycle to be settled: what is written now would count as its agent's, and be undone.
+pub fn refuse_unsettled(repo: &Repo) -> Result<()> {
+    match JournalFile::of(&repo.own_places()).is_there() {
+        false => Ok(()),
+        true => Err(Error::unsafe_repo(
+            "a cycle of the loop was cut short and waits to be settled",
+        )
+        .hint("run `evolve --max-cycles=1` first, it puts everything back")),
     }
 }

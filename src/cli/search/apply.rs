@@ -8,11 +8,10 @@ use super::place::{lock_file, take_lock};
 use super::steer::{found, heed_words_left, no_attempt, none_here, strange};
 use crate::cli::complete;
 use crate::cli::config::user_config;
-use crate::cli::here::current_dir;
+use crate::cli::here::{current_dir, refuse_unsettled};
 use crate::cli::options::{Global, attempt};
 use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
-use crate::effects::journal::JournalFile;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
@@ -89,12 +88,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         put_right_since(&meant, events)?;
         found(&repo, options.which)?
     };
-    if JournalFile::of(&repo.own_places()).is_there() {
-        return Err(Error::unsafe_repo(
-            "a cycle of the loop was cut short and waits to be settled",
-        )
-        .hint("run `evolve --max-cycles=1` first, it puts everything back"));
-    }
+    refuse_unsettled(&repo)?;
     repo.make_durable()?;
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, Vec::new())?;
     git::pack::supervise(&supervisor, &id);
