@@ -433,3 +433,30 @@ fn in_a_repository_that_a_group_shares_what_is_made_in_git_is_the_groups_too() {
         }
     }
 }
+
+#[test]
+fn a_file_outside_of_the_repository_over_which_the_agent_made_a_hard_link_keeps_its_mode() {
+    for (is_kept, script) in [(true, "touch a"), (false, "rm -f b")] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 9)]).with_out();
+        repo.write("b", "b\n");
+        repo.write("tracked", "mine\n");
+        repo.commit_all("files");
+        let key = repo.out("key");
+        fs::write(&key, "key\n").unwrap();
+        fs::set_permissions(&key, Permissions::from_mode(0o400)).unwrap();
+        repo.cycle(&format!(
+            "ln -f \"$OUT/key\" tracked; ln -f \"$OUT/key\" .git/description; {script}"
+        ))
+        .expect(0);
+        let wanted = if is_kept { "improved" } else { "regressed" };
+        assert_eq!(repo.newest()["result"], wanted, "{script}");
+        assert_eq!(mode(&key), 0o400, "{script}");
+        assert_eq!(fs::read_to_string(&key).unwrap(), "key\n");
+        let content = if is_kept { "key\n" } else { "mine\n" };
+        assert_eq!(repo.read("tracked"), content, "{script}");
+        assert_eq!(mode(&repo.path("tracked")) & 0o600, 0o600, "{script}");
+        if is_kept {
+            assert_eq!(mode(&repo.path("tracked")) & 0o077, 0, "{script}");
+        }
+    }
+}

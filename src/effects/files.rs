@@ -73,7 +73,7 @@ fn replace_and(
 }
 
 /// Returns how the temporary file is called that is to take a file's place: after it, as far as a name may be that long.
-fn temporary_name(path: &Path) -> String {
+pub fn temporary_name(path: &Path) -> String {
     const LONGEST: usize = 255;
     let end = format!(".{:x}.tmp", std::process::id());
     let mut name = format!(

@@ -4,6 +4,7 @@
 //! link is followed.
 
 mod git_dir;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -23,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::model::text;
 
 pub use git_dir::{open_copies, open_git_dir};
+use shared::Shared;
 
 /// What the owner needs of a folder.
 pub const FOLDER: u32 = 0o700;
@@ -235,7 +237,7 @@ impl Folders {
             let may_run = |mode: u32| mode & 0o111 != 0;
             let is_unreadable = meta.mode() & READ < mode & READ;
             let is_meant = is_unreadable || may_run(meta.mode()) == may_run(*mode);
-            if is_meant && is_beneath(root, path) && give_file(&file, *mode) {
+            if is_meant && is_beneath(root, path) && give_own(&file, *mode) {
                 changed.push(below.to_owned());
             }
         }
@@ -362,33 +364,61 @@ pub fn is_shut(folder: &Path) -> bool {
 
 /// Lets the owner read a file; says whether that was denied. `usual` is the mode of such files where nothing is masked.
 pub fn open_to_read(file: &Path, usual: u32) -> bool {
-    open_file(file, usual, READ)
+    open_file(file, usual, READ, Shared::ForOwner)
+}
+
+/// The same for a file of git's objects or in `evolve`'s copy of them, which may be one file.
+pub fn open_object(file: &Path, usual: u32) -> bool {
+    open_file(file, usual, READ, Shared::AsOne)
 }
 
 /// Lets the owner read a file and write to it; says whether that was denied.
 pub fn open_to_write(file: &Path, usual: u32) -> bool {
-    open_file(file, usual, FILE)
+    open_file(file, usual, FILE, Shared::ForOwner)
 }
 
 /// Opens a file to its owner, if that lacks what is needed, with the mode that it would have if it were written anew: what
 /// was masked then is taken from its folder.
-fn open_file(file: &Path, usual: u32, needed: u32) -> bool {
+fn open_file(file: &Path, usual: u32, needed: u32, shared: Shared) -> bool {
     let shut = |meta: &Metadata| meta.is_file() && is_own(meta) && meta.mode() & needed != needed;
-    if !fs::symlink_metadata(file).is_ok_and(|meta| shut(&meta)) {
+    let Some(meta) = fs::symlink_metadata(file).ok().filter(shut) else {
         return false;
-    }
+    };
     let folder = file.parent().map(fs::symlink_metadata);
     let mask = folder
         .and_then(|meta| meta.ok())
         .map_or(FILE, |meta| meta.mode());
-    set(file, usual & mask | needed)
+    let anew = usual & mask | needed;
+    match (is_shared(&meta), shared) {
+        (false, _) | (true, Shared::AsOne) => set(file, anew),
+        (true, Shared::Anew) => shared::part(file, anew),
+        (true, Shared::ForOwner) => shared::part(file, meta.mode() & BITS | needed),
+    }
 }
 
-/// Gives a file of one's own exactly this mode; says whether it had another.
+/// Gives a file of one's own exactly this mode, under all its names; says whether it had another.
 pub fn give_file(file: &Path, mode: u32) -> bool {
+    differing(file, mode).is_some() && set(file, mode & BITS)
+}
+
+/// Does the same for a file that may be another than the one that had this mode: its other names keep theirs.
+fn give_own(file: &Path, mode: u32) -> bool {
+    differing(file, mode).is_some_and(|meta| match is_shared(&meta) {
+        true => shared::part(file, mode & BITS),
+        false => set(file, mode & BITS),
+    })
+}
+
+/// Returns what is known of a file of one's own, if it has another mode.
+fn differing(file: &Path, mode: u32) -> Option<Metadata> {
     let differs =
-        |meta: Metadata| meta.is_file() && is_own(&meta) && meta.mode() & BITS != mode & BITS;
-    fs::symlink_metadata(file).is_ok_and(differs) && set(file, mode & BITS)
+        |meta: &Metadata| meta.is_file() && is_own(meta) && meta.mode() & BITS != mode & BITS;
+    fs::symlink_metadata(file).ok().filter(differs)
+}
+
+/// Says whether a file has more names than one.
+fn is_shared(meta: &Metadata) -> bool {
+    meta.nlink() > 1
 }
 
 /// Refuses a folder that cannot be looked into, or one above it or its git directory (exit 3): whether there is a repository

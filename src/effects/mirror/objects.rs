@@ -210,14 +210,14 @@ impl<'a> Keeper<'a> {
             if !is.is_file() {
                 return Ok(Some(true));
             }
-            modes::open_to_read(&live, MODE);
+            modes::open_object(&live, MODE);
             if let Some(name) = self.kept(path) {
                 let kept = self.noted.store.bytes_of(&name)?;
                 let is_same =
                     kept.is_some_and(|(kept, _)| store::is_held(&live, &kept).unwrap_or(false));
                 return Ok(Some(!is_same && !self.is_sound(&live, path)?));
             }
-            modes::open_to_read(&kept, MODE);
+            modes::open_object(&kept, MODE);
             if !self.is_linked(path) && files::is_same(&live, &kept)? {
                 copy::note_unchanged(&kept, &is)?;
                 return Ok(Some(false));
@@ -301,7 +301,7 @@ impl<'a> Keeper<'a> {
             Some(name) => self.noted.store.bytes_of(&name).map(|kept| kept.is_some()),
             // It may be one file with the original.
             None => {
-                modes::open_to_read(&kept, MODE);
+                modes::open_object(&kept, MODE);
                 self.is_sound(&kept, path)
             }
         };

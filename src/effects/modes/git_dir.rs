@@ -5,6 +5,7 @@ use std::fs::{self, DirEntry, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::shared::Shared;
 use super::{FILE, Folders, READ, SLACK, is_own, open_file, open_folder};
 
 /// What the owner needs of a folder of objects that another program than git keeps.
@@ -69,6 +70,18 @@ impl Kind {
             Kind::Store | Kind::Foreign | Kind::Objects => (0o444, READ),
             Kind::Copies => (0o666, READ),
             _ => (0o666, FILE),
+        }
+    }
+}
+
+impl Kind {
+    /// Returns what becomes of a file there that has several names. Objects, refs and reflogs are one file with their copies.
+    fn shared(self) -> Shared {
+        match self {
+            Kind::Objects | Kind::Store | Kind::Foreign => Shared::AsOne,
+            Kind::Plain | Kind::Copies => Shared::AsOne,
+            Kind::Git | Kind::Other | Kind::Private => Shared::Anew,
+            Kind::Quarantine | Kind::Moved => Shared::Anew,
         }
     }
 }
@@ -138,7 +151,7 @@ fn open_all(root: &Path, top: Kind, known: &Folders, since: i64) -> Vec<PathBuf>
             match entry.file_type() {
                 Ok(is) if is.is_dir() => folders.push((path, Some(kind))),
                 Ok(is) if is.is_file() && !known.has_file(&path) => {
-                    let was_shut = open_file(&root.join(&path), usual, needed);
+                    let was_shut = open_file(&root.join(&path), usual, needed, kind.shared());
                     if was_shut && kind != Kind::Copies {
                         opened.push(path);
                     }
