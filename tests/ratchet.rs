@@ -1,10 +1,11 @@
 //! `evolve ratchet`: thresholds follow what was reached, and nothing else of the goals file changes.
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use insta::assert_snapshot;
 
-use crate::harness::{TestRepo, pid_in};
+use crate::harness::{TestRepo, output, pid_in};
 
 const GOALS: &str = "\
 # The goals; 80 is a lot.
@@ -204,6 +205,37 @@ fn nothing_is_written_over_a_cycle_that_was_cut_short_and_waits_to_be_settled() 
     repo.cycle("true");
     repo.evolve(&["ratchet", "--apply"]).expect(0);
     assert!(repo.read("GOALS.yaml").contains("threshold:   85"));
+}
+
+#[test]
+fn what_a_killed_command_left_beside_the_goals_is_removed_by_the_next_and_nothing_else() {
+    let gone = output(Command::new("sh").args(["-c", "printf %x $$"])).stdout;
+    let gone = String::from_utf8(gone).unwrap();
+    let alive = format!("{:x}", std::process::id());
+    let repo = measured();
+    let left = format!(".GOALS.yaml.{gone}.tmp");
+    let others = [
+        format!(".GOALS.yaml.{alive}.tmp"),
+        format!(".notes.{gone}.tmp"),
+        ".GOALS.yaml.mine.tmp".to_owned(),
+        format!("GOALS.yaml.{gone}.tmp"),
+    ];
+    for words in [
+        &["ratchet", "--apply"][..],
+        &["init", "--add", "--write", "--no-measure"],
+        &["--agent=true", "--max-cycles=1"],
+    ] {
+        for name in others.iter().chain([&left]) {
+            repo.write(name, "half\n");
+        }
+        repo.git(&["add", "GOALS.yaml"]);
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "goals"]);
+        repo.evolve(words);
+        assert!(!repo.has(&left), "{words:?}");
+        for name in &others {
+            assert!(repo.has(name), "{words:?}: {name}");
+        }
+    }
 }
 
 #[test]

@@ -114,6 +114,7 @@ impl Call<'_> {
         }
         if self.options.write {
             refuse_beside_loop(self.repo)?;
+            files::remove_temporaries_of(&self.file.path);
         }
         let (goals, _) = self.file.load()?;
         let mut found = self.look(&Disk::of(self.repo)?)?;

@@ -23,6 +23,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, apply: bool, as_json: bool) ->
     let file = goals_file(global, &repo)?;
     if apply {
         refuse_beside_loop(&repo)?;
+        files::remove_temporaries_of(&file.path);
     }
     let (goals, warnings) = file.load()?;
     global.point_out(&warnings);

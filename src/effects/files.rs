@@ -74,8 +74,13 @@ fn replace_and(
 
 /// Returns how the temporary file is called that is to take a file's place: after it, as far as a name may be that long.
 pub fn temporary_name(path: &Path) -> String {
+    temporary_of(path, std::process::id())
+}
+
+/// Returns how the temporary file of a process is called.
+fn temporary_of(path: &Path, process: u32) -> String {
     const LONGEST: usize = 255;
-    let end = format!(".{:x}.tmp", std::process::id());
+    let end = format!(".{process:x}.tmp");
     let mut name = format!(
         ".{}",
         path.file_name().unwrap_or_default().to_string_lossy()
@@ -204,13 +209,24 @@ fn lost_link(path: &Path) -> Error {
 
 /// Removes the temporary files that dead processes left in a folder.
 pub fn remove_temporaries(folder: &Path) {
+    remove_left(folder, |_, _| true);
+}
+
+/// Removes those alone that were to take the place of one file: in its folder others have theirs.
+pub fn remove_temporaries_of(path: &Path) {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    remove_left(folder, |name, process| name == temporary_of(path, process));
+}
+
+/// Removes temporary files of dead processes of which the name, and the process, are wanted.
+fn remove_left(folder: &Path, is_wanted: impl Fn(&str, u32) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
     let is_left = |name: &str| {
         let middle = name.strip_prefix('.')?.strip_suffix(".tmp")?;
         let pid = u32::from_str_radix(middle.rsplit_once('.')?.1, 16).ok()?;
-        (!proc_table::is_alive(pid, None)).then_some(())
+        (is_wanted(name, pid) && !proc_table::is_alive(pid, None)).then_some(())
     };
     for entry in entries.flatten() {
         if entry.file_name().to_str().and_then(is_left).is_some() {

@@ -114,6 +114,7 @@ pub async fn enter(
     ] {
         files::remove_temporaries(&folder);
     }
+    files::remove_temporaries_of(&goals_file.path);
     (Workspace { repo: &repo }).remove_own_lock()?;
     let mirror = Mirror::of(&repo.own_places()).ok();
     if let Some(mirror) = &mirror {
