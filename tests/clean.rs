@@ -534,3 +534,47 @@ fn a_change_by_which_a_lent_environment_leads_back_is_undone() {
     );
     assert!(said.contains("prepare: uv sync"), "{said}");
 }
+
+#[test]
+fn an_environment_that_leads_back_into_the_checkout_is_named() {
+    let mut repo = with_ignored("isolate: true");
+    repo.agent_does(&["touch a", "touch b", "true"]);
+    let pth = format!("{SITE}/__editable__.calc-1.pth");
+    put(&repo, &pth, "ROOT/src\n");
+    repo.write(".venv/pyvenv.cfg", "");
+    repo.write(".venv/bin/probe", "");
+    write_program(&repo.path(".venv/bin/probe"), "#!/bin/sh\n");
+    let path = std::env::var("PATH").unwrap();
+    let bin = repo.path(".venv/bin");
+    repo.env
+        .push(("PATH".to_owned(), format!("{}:{path}", bin.display())));
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    let wanted = "what checks run of the environment in PATH runs your checkout's code";
+    assert!(said.contains(wanted) && said.contains(&pth), "{said}");
+    // A copy may have its own.
+    let said = repo
+        .run(&["--max-cycles=1", "--prepare=true"])
+        .expect(0)
+        .stderr;
+    assert!(!said.contains(wanted), "{said}");
+    let goals = repo.read("GOALS.yaml");
+    let goals = goals.replace("check: test -e b", "check: probe && test -e b");
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("probe");
+    let said = repo
+        .run(&["--max-cycles=1", "--prepare=true"])
+        .expect(0)
+        .stderr;
+    let wanted = "b: the program that PATH leads to runs your checkout's code";
+    assert!(said.contains(wanted), "{said}");
+    repo.env.push((
+        "PYTHONPATH".to_owned(),
+        repo.path("src").display().to_string(),
+    ));
+    fs::remove_file(repo.path(&pth)).unwrap();
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    assert!(
+        !said.contains(wanted) && said.contains("PYTHONPATH leads to "),
+        "{said}"
+    );
+}

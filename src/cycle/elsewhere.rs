@@ -1,5 +1,7 @@
-//! Names the checks that find the repository by where it lies: what they measure is not the copy that holds the change.
+//! Names the checks that find the repository by where it lies, or by an environment that leads there: what they measure is not the
+//! copy that holds the change.
 
+use crate::effects::slot::led;
 use crate::model::goals::{Goal, Goals, Where};
 use crate::session::Session;
 
@@ -7,6 +9,14 @@ use crate::session::Session;
 pub fn warn(session: &Session, goals: &Goals) {
     if session.isolation.is_none() && goals.settings.measure != Where::Clean {
         return;
+    }
+    let provisions = &session.options.provisions;
+    let named = |goal: &Goal| (goal.id.clone(), goal.check.clone());
+    let commands: Vec<_> = goals.goals.iter().map(named).collect();
+    let is_prepared = provisions.prepare.is_some();
+    let root = &session.home().root;
+    for words in led::in_environment(root, &provisions.link, &commands, is_prepared) {
+        session.events.warn(words);
     }
     let workspace = session.workspace();
     let is_file = |path: &str| workspace.has_file_on_disk(path.as_bytes());

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::text;
+use crate::model::{check, text};
 
 /// How deep it is looked into what is lent.
 const DEEPEST: usize = 6;
@@ -208,9 +208,68 @@ impl Led {
     }
 }
 
+/// Variables that say where code lies which is run.
+pub const VARIABLES: [&str; 5] = [
+    "PYTHONPATH",
+    "NODE_PATH",
+    "RUBYLIB",
+    "PERL5LIB",
+    "CLASSPATH",
+];
+/// Programs that run others in an environment of the folder that they are called in.
+const WITH_THEIR_OWN: [&str; 7] = ["uv", "poetry", "pdm", "pipenv", "hatch", "tox", "nox"];
+
+/// Says whether a command sees to it itself whose code it runs: in an environment of its folder, or by a variable.
+pub fn has_its_own(command: &str) -> bool {
+    let mut words = command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    command.contains("PYTHONPATH=") || words.any(|word| WITH_THEIR_OWN.contains(&word))
+}
+
+/// Says whether a command calls a program of an environment; `is_there` says which are found there.
+pub fn calls(command: &str, is_there: &dyn Fn(&str) -> bool) -> bool {
+    check::programs(command).iter().any(|name| is_there(name))
+}
+
+/// Says that a variable leads into the checkout.
+pub fn by_variable(variable: &str, to: &Path) -> String {
+    format!(
+        "{variable} leads to {}, so that checks which go by it run your checkout's code, and not the copy's with the change — write it relative to the root, at the checks",
+        text::path(to.as_os_str().as_encoded_bytes())
+    )
+}
+
+/// Says that an environment leads into the checkout, in which those who are named run.
+pub fn by_environment(calling: &[&str], file: &str, to: &Path) -> String {
+    let who = match calling.is_empty() {
+        true => "what checks run of the environment in PATH".to_owned(),
+        false => format!("{}: the program that PATH leads to", calling.join(", ")),
+    };
+    format!(
+        "{who} runs your checkout's code, and not the copy's with the change: {} leads to {} — let the copy have its own, as in `prepare: uv sync`, and call that (`.venv/bin/pytest`), or begin the check with PYTHONPATH=src",
+        text::path(file),
+        text::path(to.as_os_str().as_encoded_bytes())
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_runs_in_the_environment_whose_programs_it_calls_unless_it_has_its_own() {
+        let is_there = |program: &str| ["pytest", "python"].contains(&program);
+        let calls = |command, is_there| !has_its_own(command) && calls(command, is_there);
+        for (command, expected) in [
+            ("pytest -q", true),
+            ("cd a && python -m pytest", true),
+            (".venv/bin/pytest", false),
+            ("uv run pytest", false),
+            ("PYTHONPATH=src pytest", false),
+            ("cargo test", false),
+        ] {
+            assert_eq!(calls(command, &is_there), expected, "{command}");
+        }
+    }
 
     #[test]
     fn a_file_that_tells_names_where_it_leads() {

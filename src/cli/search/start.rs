@@ -20,7 +20,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Sandbox};
 use crate::effects::search::store::Store;
 use crate::effects::search::{papers, refs};
-use crate::effects::slot::{Slot, Written};
+use crate::effects::slot::{Slot, Written, led};
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
@@ -365,7 +365,7 @@ fn log_of(site: &Site, id: Id) -> Option<String> {
 }
 
 /// Returns which of the paths that were asked for are lent to copies, and says why the others are not. Refuses to lend what leads
-/// back.
+/// back, and warns of an environment that does.
 fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
     let mut lent = request.link.clone();
     for path in &request.link {
@@ -376,6 +376,16 @@ fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
         }
     }
     refuse_led_back(place.repo, &lent)?;
+    let fitness = ("the fitness command".to_owned(), request.fitness.clone());
+    let gates = request
+        .gates
+        .iter()
+        .map(|gate| (gate.clone(), gate.clone()));
+    let commands: Vec<_> = std::iter::once(fitness).chain(gates).collect();
+    let is_prepared = request.prepare.is_some();
+    for words in led::in_environment(&place.repo.root, &lent, &commands, is_prepared) {
+        place.events.warn(text::clean_line(&words));
+    }
     Ok(lent)
 }
 

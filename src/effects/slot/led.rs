@@ -2,8 +2,8 @@
 //! looked at, and not more than so many: what is lent can be as large as it likes.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use super::Slot;
 use crate::effects::files;
@@ -31,6 +31,71 @@ pub fn to_another(root: &Path, path: &str) -> Option<String> {
     (to != Path::new(path)).then(|| to.to_string_lossy().into_owned())
 }
 
+/// Says where these commands, each with what it is called, would run a checkout's code though they run in a copy: in an environment
+/// that PATH leads to, or by a variable. `is_prepared` says that copies are made ready, and may have one of their own.
+pub fn in_environment(
+    root: &Path,
+    links: &[String],
+    commands: &[(String, String)],
+    is_prepared: bool,
+) -> Vec<String> {
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let Some(bounds) = bounds(root, &links, None) else {
+        return Vec::new();
+    };
+    let mut told: Vec<String> = lent::VARIABLES
+        .iter()
+        .filter_map(|variable| {
+            let paths = env::var_os(variable)?;
+            let absolute = env::split_paths(&paths).filter(|path| path.is_absolute());
+            let mut real = absolute.filter_map(|path| path.canonicalize().ok());
+            Some(lent::by_variable(
+                variable,
+                &real.find(|to| bounds.forbid(to))?,
+            ))
+        })
+        .collect();
+    let commands = commands.iter();
+    let commands: Vec<_> = commands
+        .filter(|(_, command)| !lent::has_its_own(command))
+        .collect();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    folders.dedup();
+    for folder in folders.iter().filter(|folder| folder.ends_with("bin")) {
+        let Some(home) = folder.parent().filter(|home| home.is_absolute()) else {
+            continue;
+        };
+        let has = |name: &str| home.join(name).exists();
+        let is_environment = has("pyvenv.cfg") || has("conda-meta");
+        // A folder of programs of the repository itself is none.
+        let real = home.canonicalize();
+        if !is_environment && real.is_ok_and(|real| real.starts_with(&bounds.checkout)) {
+            continue;
+        }
+        let top = Folder {
+            path: home.join("lib"),
+            shown: home.join("lib").to_string_lossy().into_owned(),
+            depth: 1,
+        };
+        let Some((file, to)) = through(top, &bounds) else {
+            continue;
+        };
+        let is_there = |program: &str| {
+            let found = which::which(program);
+            found.is_ok_and(|found| found.parent() == Some(folder.as_path()))
+        };
+        let calling = commands
+            .iter()
+            .filter(|(_, command)| lent::calls(command, &is_there));
+        let calling: Vec<&str> = calling.map(|(name, _)| name.as_str()).collect();
+        if !calling.is_empty() || is_environment && !is_prepared && !commands.is_empty() {
+            told.push(lent::by_environment(&calling, &file, &to));
+        }
+    }
+    told
+}
+
 impl Slot {
     /// Finds what of all that is lent here leads back into the checkout, or into another copy.
     pub(super) fn led(&self, user: &Repo) -> Option<Led> {
@@ -44,13 +109,7 @@ fn find(root: &Path, links: &[&str], copy: Option<&Path>) -> Option<Led> {
     if links.is_empty() {
         return None;
     }
-    let real = |link: &&str| root.join(link).canonicalize().ok();
-    let bounds = Bounds {
-        checkout: root.canonicalize().ok()?,
-        lent: links.iter().filter_map(real).collect(),
-        copies: copy.and_then(Path::parent).map(Path::to_owned),
-        copy: copy.map(Path::to_owned),
-    };
+    let bounds = bounds(root, links, copy)?;
     links.iter().find_map(|link| {
         let top = Folder {
             path: root.join(link).canonicalize().ok()?,
@@ -63,6 +122,16 @@ fn find(root: &Path, links: &[&str], copy: Option<&Path>) -> Option<Led> {
             file: shown,
             to,
         })
+    })
+}
+
+fn bounds(root: &Path, links: &[&str], copy: Option<&Path>) -> Option<Bounds> {
+    let real = |link: &&str| root.join(link).canonicalize().ok();
+    Some(Bounds {
+        checkout: root.canonicalize().ok()?,
+        lent: links.iter().filter_map(real).collect(),
+        copies: copy.and_then(Path::parent).map(Path::to_owned),
+        copy: copy.map(Path::to_owned),
     })
 }
 
