@@ -124,7 +124,7 @@ pub fn changes_tests(text: &str) -> bool {
         let mut all = text.match_indices(*way);
         all.any(|(at, _)| way.starts_with('.') || is_word(at))
     };
-    WAYS.iter().any(|way| is_there(&way)) || text.lines().any(sets_of_another)
+    WAYS.iter().any(is_there) || text.lines().any(sets_of_another)
 }
 
 /// Says whether a line that stands in no function sets what belongs to another module: `calc.add = lambda a, b: 3`.
