@@ -54,11 +54,17 @@ pub fn named(code: &Code) -> Vec<String> {
         found.extend(handed.flat_map(handed_on));
     }
     // What a command of the check's own text is told by a file: `export $(cat .env)`, `pytest $(cat options)`.
-    if code.script.is_none() && walked.calls.iter().any(takes_words) {
-        let sets_all = walked.calls.iter().any(sets_for_others);
-        let read = walked.handed_on.iter();
-        let read = read.filter(|call| reads_text(call) || sets_all && call.words[0] == READ);
-        found.extend(read.flat_map(handed_on));
+    if code.script.is_none() {
+        let sets_all = sets_for_others(&code.text);
+        let takes_words = sets_all || walked.calls.iter().any(takes_words);
+        let is_taken =
+            |call: &&Call| takes_words && reads_text(call) || sets_all && call.words[0] == READ;
+        found.extend(walked.handed_on.iter().filter(is_taken).flat_map(handed_on));
+        let loops = walked
+            .calls
+            .iter()
+            .filter(|call| sets_all && call.words[0] == "done");
+        found.extend(loops.filter_map(|call| call.path(call.stdin.as_ref()?)));
     }
     found.extend(compiled_to_check(&walked.calls));
     found.retain(|path| !path.contains(['$', '`']) && path != "**");
@@ -115,12 +121,10 @@ fn reads_text(call: &Call) -> bool {
     READING.contains(&stem(&call.words[0]).as_str())
 }
 
-/// Says whether a command sets variables that other programs see.
-fn sets_for_others(call: &Call) -> bool {
-    matches!(
-        call.words[0].as_str(),
-        "declare" | "env" | "eval" | "export" | "typeset"
-    )
+/// Says whether a text sets variables that other programs see, or has text run as code.
+fn sets_for_others(text: &str) -> bool {
+    let mut words = text.split(|c: char| c.is_whitespace() || ";&|(".contains(c));
+    words.any(|word| matches!(word, "declare" | "env" | "eval" | "export" | "typeset"))
 }
 
 /// How the names of files end that hold code.
@@ -766,7 +770,11 @@ mod tests {
                 "export $(grep -v '^#' .env | xargs) && mine",
                 ".env .env/** ^# ^#/**",
             ),
-            ("env $(cat .env) mine", ".env .env/**"),
+            ("env $(grep x .env | xargs) mine", ".env .env/** x x/**"),
+            (
+                "set -a; eval \"$(grep x .env)\"; mine",
+                ".env .env/** x x/**",
+            ),
             ("mine $(cat cfg.txt)", "cfg.txt cfg.txt/**"),
             ("while read l; do export \"$l\"; done <.env; mine", ".env"),
             ("v=$(cat VERSION); test \"$v\" = 3", ""),
