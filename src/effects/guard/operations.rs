@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::refs;
-use super::trees::is_lost;
 use super::way::Way;
 use crate::effects::files;
 use crate::effects::mirror::Tree;
@@ -54,7 +53,7 @@ pub fn keep(tree: &Tree, way: &mut Way<'_>) -> Result<Vec<String>> {
         );
         let gone = was.iter().filter(|commit| !is.contains(commit));
         for (index, commit) in gone.enumerate() {
-            if !is_lost(way.repo, commit, None)? {
+            if !refs::is_lost(way.repo, commit, None)? {
                 continue;
             }
             let end = match index {

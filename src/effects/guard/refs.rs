@@ -468,3 +468,11 @@ pub fn write(way: &mut Way<'_>, name: &str, target: &str) -> Result<()> {
         None => repo.set_ref(name, target, NOTE),
     })
 }
+
+/// Says whether neither a ref nor the HEAD that is there now leads to a commit.
+pub fn is_lost(repo: &Repo, commit: &str, head: Option<&str>) -> Result<bool> {
+    let refs = repo.all_refs()?;
+    let tips: Vec<&str> = refs.values().map(String::as_str).chain(head).collect();
+    let beyond = repo.beyond(&[commit], &tips)?;
+    Ok(beyond.is_none_or(|beyond| beyond.contains(commit)))
+}

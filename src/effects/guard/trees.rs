@@ -35,7 +35,7 @@ fn keep_one(tree: &Tree, way: &mut Way<'_>) -> Result<Option<String>> {
     let lost = match &was.commit {
         Some(commit) if is_nowhere && earlier.is_none() => Some(commit.as_str()),
         Some(commit) if was.is_detached && was.commit != is.commit => {
-            is_lost(repo, commit, is.commit.as_deref())?.then_some(commit.as_str())
+            refs::is_lost(repo, commit, is.commit.as_deref())?.then_some(commit.as_str())
         }
         Some(_) | None => None,
     };
@@ -103,12 +103,4 @@ impl Stand {
             is_detached,
         }
     }
-}
-
-/// Says whether neither a ref nor the HEAD that is there now leads to a commit.
-pub(super) fn is_lost(repo: &Repo, commit: &str, head: Option<&str>) -> Result<bool> {
-    let refs = repo.all_refs()?;
-    let tips: Vec<&str> = refs.values().map(String::as_str).chain(head).collect();
-    let beyond = repo.beyond(&[commit], &tips)?;
-    Ok(beyond.is_none_or(|beyond| beyond.contains(commit)))
 }
