@@ -28,6 +28,7 @@ mod shell;
 mod spawned;
 mod steering;
 mod tasks;
+mod told;
 mod touching;
 mod unfound;
 mod walk;
