@@ -590,7 +590,7 @@ fn marks_that_hide_files_from_git_are_as_before() {
     let marks =
         |repo: &TestRepo| repo.git(&["ls-files", "-v", "--", "GOALS.yaml", "README", "b", "c"]);
     let before = marks(&repo);
-    for end in ["rm b", "echo 2 >>README"] {
+    for end in ["git update-index --force-remove b; rm b", "echo 2 >>README"] {
         repo.cycle(&format!(
             "git update-index --no-assume-unchanged README; git update-index --no-skip-worktree c
              git update-index --assume-unchanged GOALS.yaml; git update-index --skip-worktree b; touch a; {end}"
