@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Disagreement, Trailers, some_of};
 use crate::model::mask;
-use crate::model::record::{Record, read_record};
+use crate::model::record::{CycleResult, Record, read_record};
 
 /// A commit that wrote to the history, as compared with its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -136,6 +136,7 @@ pub fn lines(
     }
     lines.find_empty(written);
     lines.number(written);
+    lines.hold_apart(written);
     lines
 }
 
@@ -270,6 +271,33 @@ impl Lines {
                 let what = "it says that it records the cycle, and adds no record".to_owned();
                 self.disagree(Some(cycle), Some(commit.commit.clone()), what);
             }
+        }
+    }
+
+    /// Checks that no commit is what two cycles came to: a cycle with a change has one of its own, and so a record that is a copy of
+    /// another's, under a new number, is found.
+    fn hold_apart(&mut self, written: &[Written]) {
+        let mut cycles: HashMap<String, u64> = HashMap::new();
+        let mut found = Vec::new();
+        for (record, recorder) in &self.records {
+            let has_change = matches!(
+                record.result,
+                CycleResult::Improved | CycleResult::Harvested | CycleResult::Regressed
+            );
+            if !has_change {
+                continue;
+            }
+            let first = *cycles
+                .entry(record.commit_sha.clone())
+                .or_insert(record.cycle);
+            if first != record.cycle {
+                let what = format!("commit_sha is what cycle {first} came to");
+                found.push((record.cycle, *recorder, what));
+            }
+        }
+        for (cycle, recorder, what) in found {
+            let commit = recorder.map(|index| written[index].commit.clone());
+            self.disagree(Some(cycle), commit, what);
         }
     }
 

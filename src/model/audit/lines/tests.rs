@@ -306,3 +306,19 @@ fn a_record_that_was_brought_in_from_out_of_sight_is_a_note_and_a_copy_of_it_is_
     let found = lines(&now, &[recording(1), agents], &Unseen::default(), is_far);
     assert_eq!(found.disagreements.len(), 1, "{:?}", found.disagreements);
 }
+
+#[test]
+fn a_record_that_is_a_copy_of_another_cycle_s_is_found() {
+    let with = |cycle, result: &str| {
+        let line = line(cycle, 1).replace("idle", result);
+        let mut written = recording(cycle);
+        written.trailers.result = Some(result.to_owned());
+        written.added = vec![line.clone()];
+        (line, written)
+    };
+    let ((one, first), (two, second)) = (with(1, "improved"), with(2, "improved"));
+    let found = told(&[one.clone(), two], &[first.clone(), second]);
+    assert_eq!(found, ["2 commit2 commit_sha is what cycle 1 came to"]);
+    let (idle, second) = with(2, "idle");
+    assert_eq!(told(&[one, idle], &[first, second]), Vec::<String>::new());
+}
