@@ -164,7 +164,7 @@ pub(super) enum Command {
         words: Vec<String>,
     },
     /// Have a shell complete words: what it is to read when it starts
-    #[command(visible_alias = "completion")]
+    #[command(alias = "completion")]
     Completions {
         /// The shell [omit to see where the line of each belongs]
         #[arg(value_enum)]
