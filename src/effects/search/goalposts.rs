@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::effects::repo::Repo;
+use crate::effects::repo::{Difference, Repo};
 use crate::effects::slot::Slot;
 use crate::effects::workspace::Workspace;
 use crate::effects::{instead, program};
@@ -55,7 +55,7 @@ impl Goalposts {
         })
     }
 
-    /// Says what an attempt does to them, as `moved` and `leaned_on` do.
+    /// Says what an attempt does to them, in a slot that was made ready on its commit.
     pub fn held(
         &self,
         user: &Repo,
@@ -63,16 +63,21 @@ impl Goalposts {
         commit: &str,
         editable: &Editable,
     ) -> Result<Held> {
+        let differences = user.differences(&self.tree, &user.tree_of(commit)?)?;
         Ok(Held {
-            moved: self.moved(user, slot, commit, editable)?,
-            leaned_on: self.leaned_on(user, commit, editable)?,
+            moved: self.moved(user, &slot.root, &differences, editable),
+            leaned_on: self.leaned_on(user, &differences, editable),
         })
     }
 
     /// Returns what an attempt changes that the commands lean on and nothing freezes. What `--files` names by its very name a person
     /// let it change.
-    fn leaned_on(&self, user: &Repo, commit: &str, editable: &Editable) -> Result<Vec<String>> {
-        let differences = user.differences(&self.tree, &user.tree_of(commit)?)?;
+    fn leaned_on(
+        &self,
+        user: &Repo,
+        differences: &[Difference],
+        editable: &Editable,
+    ) -> Vec<String> {
         let was_there = |path: &str| user.may_have_file(&self.tree, path);
         let changed = differences.iter().map(|one| (shown(&one.path), one));
         let leaned_on = changed.filter(|(path, _)| {
@@ -85,20 +90,19 @@ impl Goalposts {
             })
             .collect();
         told.dedup();
-        Ok(told)
+        told
     }
 
-    /// Says what an attempt puts in front of what the commands run, or beside it where they run all that is there, in a slot that was
-    /// made ready on its commit. What it has of `--files` by its very name is what a person let it change.
-    pub fn moved(
+    /// Says what an attempt puts in front of what the commands run, or beside it where they run all that is there, in the copy at `root`.
+    /// What it has of `--files` by its very name is what a person let it change.
+    fn moved(
         &self,
         user: &Repo,
-        slot: &Slot,
-        commit: &str,
+        root: &Path,
+        differences: &[Difference],
         editable: &Editable,
-    ) -> Result<Vec<String>> {
-        let (yardstick, root) = (&self.yardstick, slot.root.as_path());
-        let differences = user.differences(&self.tree, &user.tree_of(commit)?)?;
+    ) -> Vec<String> {
+        let yardstick = &self.yardstick;
         let there = differences.iter().filter(|one| one.new.is_some());
         let changed = there.map(|one| shown(&one.path));
         let changed: Vec<String> = changed.filter(|path| !editable.is_named(path)).collect();
@@ -125,7 +129,7 @@ impl Goalposts {
             !is_named && !yardstick.may_begin(path, &BTreeSet::new())
         });
         moved.extend(yardstick::taken_for_own(&self.own_modules, &now));
-        Ok(moved)
+        moved
     }
 }
 

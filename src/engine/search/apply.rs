@@ -151,7 +151,7 @@ async fn refuse_moved(site: &Site, id: Id, merged: &str, target: &Target) -> Res
     let slot = site.slot(Slots::Apply, 0, &target.tip).await?;
     let goalposts = Goalposts::of(user, &slot, &target.tip, request.measured_by())?;
     let slot = site.slot(Slots::Apply, 0, merged).await?;
-    let moved = goalposts.moved(user, &slot, merged, &editable)?;
+    let moved = goalposts.held(user, &slot, merged, &editable)?.moved;
     match moved.is_empty() {
         true => Ok(()),
         false => Err(Error::unsafe_repo(format!(
