@@ -196,11 +196,7 @@ impl Call {
             let operand = operand.filter(|_| !is_shell(&name) || !reads_stdin(words));
             match (found.code, operand.filter(|word| !is_from_elsewhere(word))) {
                 (Some(('m', module)), _) => {
-                    let files = dotted::files_of(&module);
-                    for folder in &self.places.modules {
-                        scripts.extend(files.iter().map(|file| one(word_in(folder, file))));
-                    }
-                    scripts.extend(files.into_iter().map(one));
+                    scripts.extend(self.files_of(&module).into_iter().map(one));
                 }
                 (Some(_), _) => {}
                 (None, Some(script)) if is_shell(&name) => {
@@ -213,14 +209,17 @@ impl Call {
                 (None, None) => scripts.extend(self.fed_in().into_iter().map(one)),
             }
         }
-        for plugin in self.plugins() {
-            let files = dotted::files_of(plugin);
-            for folder in &self.places.modules {
-                scripts.extend(files.iter().map(|file| one(word_in(folder, file))));
-            }
-            scripts.extend(files.into_iter().map(one));
-        }
+        let plugins = self.plugins().into_iter();
+        scripts.extend(plugins.flat_map(|it| self.files_of(it)).map(one));
         scripts
+    }
+
+    /// Returns the files that Python runs for a module, in the folders where it looks for modules first.
+    fn files_of(&self, module: &str) -> Vec<String> {
+        let files = dotted::files_of(module);
+        let folders = self.places.modules.iter();
+        let within = folders.flat_map(|folder| files.iter().map(move |file| word_in(folder, file)));
+        within.chain(files.iter().cloned()).collect()
     }
 
     /// Returns the modules that pytest is told to load before anything else: `-p own.plugin`.

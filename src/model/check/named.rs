@@ -7,7 +7,9 @@ use super::code::Code;
 use super::path::word_in;
 use super::programs::{interpreter, is_shell};
 use super::steering::folders;
-use super::told::{in_code, reads_text, set_by_option, sets_for_others, takes_words, told_by_file};
+use super::told::{
+    reads_text, scripts_in_code, set_by_option, sets_for_others, takes_words, told_by_file,
+};
 use super::walk::{READ, is_for_all, places};
 use super::{dotted, modules, net};
 
@@ -27,7 +29,7 @@ pub fn named(code: &Code) -> Vec<String> {
             built_to_check(call),
             fed(call),
             project_to_check(call),
-            in_code(call),
+            scripts_in_code(call),
             told_by_file(call),
         ];
         let words = words.concat();

@@ -42,7 +42,7 @@ const CODE: &[&str] = &[
 ];
 
 /// Returns the files of code that stand in code on the command line, which may run them: `python3 -c "os.system('sh ci/t.sh')"`.
-pub fn in_code(call: &Call) -> Vec<String> {
+pub fn scripts_in_code(call: &Call) -> Vec<String> {
     let name = stem(&call.words[0]);
     if only_looks(call) || is_shell(&name) {
         return Vec::new();
