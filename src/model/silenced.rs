@@ -2,6 +2,9 @@
 //! lazy one by its text, so it is told and nothing more. The marks are those of the tools' own pages. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::model::text;
 
@@ -112,6 +115,17 @@ const MARKS: &[&[&str]] = &[
     ],
 ];
 
+/// Any of these.
+static ANY: LazyLock<Regex> = LazyLock::new(|| {
+    let forms = MARKS
+        .iter()
+        .copied()
+        .flatten()
+        .map(|form| regex::escape(form));
+    let forms: Vec<String> = forms.collect();
+    Regex::new(&forms.join("|")).expect("BUG: a pattern of ours is no pattern")
+});
+
 /// How the names of files end in which such marks say nothing: they are written about there, or are data.
 const PROSE: &[&str] = &[
     "adoc", "csv", "diff", "html", "json", "jsonl", "lock", "log", "markdown", "md", "patch", "po",
@@ -160,15 +174,14 @@ pub fn is_looked_at(path: &str) -> bool {
 impl Silenced {
     /// Counts a file of the change; what is not there is empty. What moves from one file to another is neither more nor less.
     pub fn look(&mut self, path: &str, before: &str, after: &str) {
-        for forms in MARKS {
-            let count = |text| forms.iter().map(|form| times(text, form)).sum();
-            let (before, after) = (count(before), count(after));
-            if before + after > 0 {
-                self.marks
-                    .entry(forms[0])
-                    .or_default()
-                    .add(path, before, after);
-            }
+        let (was, is) = (marks(before), marks(after));
+        let names: BTreeSet<&'static str> = was.keys().chain(is.keys()).copied().collect();
+        for name in names {
+            let of = |counted: &Marks| counted.get(name).copied().unwrap_or(0);
+            self.marks
+                .entry(name)
+                .or_default()
+                .add(path, of(&was), of(&is));
         }
         self.tests
             .add(path, tests(path, before), tests(path, after));
@@ -209,14 +222,22 @@ impl Silenced {
     }
 }
 
-/// Returns how often a mark stands in a text as a word of its own.
-fn times(text: &str, mark: &str) -> usize {
+/// How often marks stand in a text, by their names.
+type Marks = BTreeMap<&'static str, usize>;
+
+/// Returns how often the marks stand in a text as words of their own.
+fn marks(text: &str) -> Marks {
     let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
-    let begins_word = mark.starts_with(is_in_word);
-    let is_own = |at: usize| !begins_word || !text[..at].ends_with(is_in_word);
-    text.match_indices(mark)
-        .filter(|(at, _)| is_own(*at))
-        .count()
+    let mut counted = Marks::new();
+    for found in ANY.find_iter(text) {
+        let form = found.as_str();
+        let is_own = !form.starts_with(is_in_word) || !text[..found.start()].ends_with(is_in_word);
+        let of_form = MARKS.iter().find(|forms| forms.contains(&form));
+        if let Some(forms) = of_form.filter(|_| is_own) {
+            *counted.entry(forms[0]).or_default() += 1;
+        }
+    }
+    counted
 }
 
 /// Returns how many tests a file of code has, by how its language writes them.
