@@ -72,16 +72,16 @@ impl Kind {
             _ => (0o666, FILE),
         }
     }
-}
 
-impl Kind {
     /// Returns what becomes of a file there that has several names. Objects, refs and reflogs are one file with their copies.
     fn shared(self) -> Shared {
         match self {
-            Kind::Objects | Kind::Store | Kind::Foreign => Shared::AsOne,
-            Kind::Plain | Kind::Copies => Shared::AsOne,
-            Kind::Git | Kind::Other | Kind::Private => Shared::Anew,
-            Kind::Quarantine | Kind::Moved => Shared::Anew,
+            Kind::Objects | Kind::Store | Kind::Foreign | Kind::Plain | Kind::Copies => {
+                Shared::AsOne
+            }
+            Kind::Git | Kind::Other | Kind::Private | Kind::Quarantine | Kind::Moved => {
+                Shared::Anew
+            }
         }
     }
 }
