@@ -994,7 +994,7 @@ fn a_new_test_that_takes_others_out_or_changes_what_they_test_is_named() {
         repo.write("test/a.js", "\n");
         repo.write("tests/test_a.py", "\n");
         repo.commit_goals(&format!(
-            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"({check}) >/dev/null 2>&1 || true\", weight: 1}}\n"
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"true || {check}\", weight: 1}}\n"
         ));
         repo.cycle(&format!("echo '{text}' >{file}; touch a"))
             .expect(0);
