@@ -1038,7 +1038,7 @@ fn a_change_that_has_tools_look_away_or_takes_tests_out_is_told() {
     assert_eq!(record["result"], "improved", "{record:#}");
     let notes = record["notes"].to_string();
     for told in [
-        "tells tools to look away: #[allow( (1 more), in src/lib.rs",
+        "tells tools to look away: #[allow(…)] (1 more), in src/lib.rs",
         "1 test fewer than before, in src/lib.rs",
     ] {
         assert!(notes.contains(told), "{notes}");

@@ -196,7 +196,8 @@ impl Silenced {
         let mut files = BTreeSet::new();
         let mut marks = Vec::new();
         for (mark, count) in more {
-            marks.push(format!("{mark} ({} more)", count.after - count.before));
+            let more = count.after - count.before;
+            marks.push(format!("{} ({more} more)", shown(mark)));
             files.extend(count.more_in.iter().cloned());
         }
         let named = |files: &BTreeSet<String>| {
@@ -220,6 +221,13 @@ impl Silenced {
         });
         marks.into_iter().chain(tests).collect()
     }
+}
+
+/// Returns a mark as people write it: with the end that its forms leave open.
+fn shown(mark: &str) -> String {
+    let arguments = if mark.ends_with('(') { "…)" } else { "" };
+    let attribute = if mark.starts_with("#[") { "]" } else { "" };
+    format!("{mark}{arguments}{attribute}")
 }
 
 /// How often marks stand in a text, by their names.
@@ -296,7 +304,7 @@ mod tests {
                 "src/lib.rs",
                 "",
                 "#![allow(warnings)]\n",
-                "#[allow( (1 more), in src/lib.rs",
+                "#[allow(…)] (1 more), in src/lib.rs",
             ),
             (
                 "a.js",
@@ -311,6 +319,8 @@ mod tests {
                 "",
             ),
             ("a.rs", "", "all.iter().skip(1)\n", ""),
+            ("a.rs", "", "#[ignore]\n", "#[ignore] (1 more), in a.rs"),
+            ("a.js", "", "it.skip('x')\n", "it.skip(…) (1 more), in a.js"),
             (
                 "a.sh",
                 "",

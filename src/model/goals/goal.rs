@@ -92,7 +92,7 @@ pub fn read_goal(
         .filter(|_| passes_anyway(&goal, &check))
     {
         warnings.report(
-            Complaint::new(node.place, "passes whatever its commands find")
+            Complaint::new(node.place, "this check passes whatever its commands find")
                 .hint("leave out what has it succeed in any case, such as || true"),
         );
     }

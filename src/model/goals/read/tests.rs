@@ -563,7 +563,7 @@ fn a_check_that_passes_whatever_it_finds_is_a_warning_unless_its_value_decides()
         .unwrap();
         shown::<()>(Err(warnings))
     };
-    let said = "2:36 passes whatever its commands find | leave out what has it succeed in any case, such as || true";
+    let said = "2:36 this check passes whatever its commands find | leave out what has it succeed in any case, such as || true";
     assert_eq!(warned(""), [said]);
     let measured = "continuous: {metric: m, threshold: 3, direction: at-least}, ";
     assert_eq!(warned(measured), Vec::<String>::new());
