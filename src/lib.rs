@@ -52,6 +52,7 @@ pub mod model {
     pub mod growth;
     pub mod init;
     pub mod lack;
+    pub mod leads;
     pub mod ledger;
     pub mod lent;
     pub mod lesson;
@@ -108,6 +109,7 @@ pub mod effects {
     pub mod isolation;
     pub mod journal;
     pub mod keep;
+    pub mod led;
     pub mod ledger;
     pub mod lock;
     pub mod logs;

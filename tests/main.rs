@@ -34,6 +34,7 @@ mod isolate;
 mod journal;
 mod kill_switch;
 mod layers;
+mod led;
 mod lessons;
 mod measuring;
 mod merged;

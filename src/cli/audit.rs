@@ -11,7 +11,7 @@ use crate::effects::clock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Profile};
+use crate::effects::sandbox::Profile;
 use crate::effects::slot::Slot;
 use crate::effects::stop::Stop;
 use crate::error::{Error, Kind, Result};
@@ -86,7 +86,7 @@ fn measure_again(
     let measured = block_on(async {
         std::fs::create_dir_all(&slot.root)
             .map_err(|cause| Error::io("create", &slot.root, cause))?;
-        let ground = Ground::of_slot(&slot.root);
+        let ground = repo.ground_of_slot(&slot.root);
         let sandbox = sandbox_of_checks(global, run, &settings, &user, repo, &ground)?;
         let stop = Stop::watch(Vec::new())?;
         let measurer = Measurer {

@@ -1,11 +1,11 @@
 //! Names the checks that find the repository by where it lies, or by an environment that leads there: what they measure is not the
 //! copy that holds the change.
 
-use crate::effects::slot::led;
+use crate::effects::led;
 use crate::model::goals::{Goal, Goals, Where};
 use crate::session::Session;
 
-/// Warns of such checks where they run in a copy.
+/// Warns of such checks where they run in a copy, and says what leads others to it.
 pub fn warn(session: &Session, goals: &Goals) {
     if session.isolation.is_none() && goals.settings.measure != Where::Clean {
         return;
@@ -15,6 +15,9 @@ pub fn warn(session: &Session, goals: &Goals) {
     let commands: Vec<_> = goals.goals.iter().map(named).collect();
     let is_prepared = provisions.prepare.is_some();
     let root = &session.home().root;
+    if let Some(words) = session.home().leads().words() {
+        session.events.note(words);
+    }
     for words in led::in_environment(root, &provisions.link, &commands, is_prepared) {
         session.events.warn(words);
     }

@@ -6,10 +6,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::effects::keep::Links;
+use crate::effects::led;
 use crate::effects::modes::Folders;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::sandbox::Profile;
-use crate::effects::slot::led;
 use crate::effects::watch::version_of;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;

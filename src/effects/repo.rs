@@ -34,11 +34,13 @@ use git2::{ErrorCode, Repository};
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users::Users;
+use crate::effects::led;
 use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
 use crate::error::{Error, Result};
 use crate::model::git::sharing::Sharing;
+use crate::model::leads::Leads;
 use crate::model::{exact, text};
 
 use failure::{broken, oid};
@@ -84,6 +86,8 @@ pub struct Repo {
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,
+    /// How what runs in its copies is led to their code; found when the first of them is used.
+    leads: Arc<OnceLock<Leads>>,
     /// The folders that are known to hold nothing but plain files.
     pub plain: Arc<Plain>,
 }
@@ -149,7 +153,30 @@ impl Repo {
 
     /// Returns what may be written to by whoever works here in a sandbox.
     pub fn ground(&self) -> Ground {
-        Ground::of_repo(&self.root, &self.own_places(), self.is_slot)
+        let ground = Ground::of_repo(&self.root, &self.own_places(), self.is_slot);
+        match self.is_slot {
+            true => ground.led(self.leads().at(&self.root)),
+            false => ground,
+        }
+    }
+
+    /// Returns the same for a copy at `root` that only checks enter.
+    pub fn ground_of_slot(&self, root: &Path) -> Ground {
+        Ground::of_slot(root).led(self.leads().at(root))
+    }
+
+    /// Returns how what runs in its copies is led to their code.
+    pub fn leads(&self) -> &Leads {
+        self.leads.get_or_init(|| led::leads(&self.home))
+    }
+
+    /// Returns the folders below the root from which modules are taken first, as variables say, and an environment where copies are
+    /// used.
+    pub fn module_folders(&self) -> Vec<String> {
+        match self.leads.get() {
+            Some(leads) => leads.folders(),
+            None => led::by_variables(&self.home).folders(),
+        }
     }
 
     /// Returns the git directory of this working tree.

@@ -41,6 +41,8 @@ pub struct Ground {
     pub write: Vec<PathBuf>,
     /// Files and folders in them.
     pub keep: Vec<PathBuf>,
+    /// Variables that lead who works there to what is there.
+    pub env: Vec<(OsString, OsString)>,
 }
 
 impl Ground {
@@ -48,8 +50,14 @@ impl Ground {
     pub fn of_slot(root: &Path) -> Ground {
         Ground {
             write: vec![root.to_owned()],
-            keep: Vec::new(),
+            ..Ground::default()
         }
+    }
+
+    /// Returns the same with variables that lead to what is there.
+    #[must_use]
+    pub fn led(self, env: Vec<(OsString, OsString)>) -> Ground {
+        Ground { env, ..self }
     }
 
     /// The repository itself. Its git needs the git directory; what git would run or obey and what is `evolve`'s own stays.
@@ -68,6 +76,7 @@ impl Ground {
                 places.common.clone(),
             ],
             keep,
+            env: Vec::new(),
         }
     }
 }
@@ -85,7 +94,7 @@ pub enum Profile<'a> {
     Git,
 }
 
-/// What a program is started with so that it is held back; nothing where there is no sandbox.
+/// What a program is started with where it works, so that it is held back where there is a sandbox.
 #[derive(Clone, Debug, Default)]
 pub struct Fence {
     before: Vec<OsString>,
@@ -229,8 +238,12 @@ impl Sandbox {
             Profile::Agent(..) | Profile::Git => self.is_on(),
             Profile::Checks | Profile::Measured(_) => self.is_on() && self.protections.checks,
         };
+        let mut env = ground.env.clone();
         if !is_held_back {
-            return Ok(Fence::default());
+            return Ok(Fence {
+                before: Vec::new(),
+                env,
+            });
         }
         let temporary = self.temporary.as_ref();
         let temporary = temporary.expect("BUG: a sandbox is opened before it is used");
@@ -265,17 +278,17 @@ impl Sandbox {
             by: self.protections.sandbox,
             bounds: Bounds::default(),
             scoped: self.is_scoped,
-            env: self
-                .wish
-                .env
-                .as_ref()
-                .map(|names| names.iter().map(Into::into).collect()),
+            env: self.wish.env.as_ref().map(|names| {
+                let led = env.iter().map(|(name, _)| name.clone());
+                names.iter().map(Into::into).chain(led).collect()
+            }),
         };
+        let of_scratch =
+            ["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), scratch.clone().into()));
+        env.extend(of_scratch);
         Ok(Fence {
             before: self.before(inside, in_order(rules), network),
-            env: ["TMPDIR", "TMP", "TEMP"]
-                .map(|name| (name.into(), scratch.clone().into()))
-                .to_vec(),
+            env,
         })
     }
 

@@ -7,7 +7,6 @@
 //! time; the next use makes them again.
 
 mod checkout;
-pub mod led;
 mod lend;
 pub mod lfs;
 mod made;

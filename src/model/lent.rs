@@ -3,6 +3,9 @@
 //! what they name, and what is said to the user. Pure.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::model::{check, text};
 
@@ -78,6 +81,29 @@ pub fn paths(form: Form, text: &str) -> Vec<String> {
     }
 }
 
+/// Returns the folders from which Python takes modules because of a file of this name, behind those of PYTHONPATH: lines of a
+/// `*.pth`, and what setuptools' finder of an editable install maps, which asks last.
+pub fn taken_from(name: &str, text: &str) -> Vec<String> {
+    if name.ends_with(".pth") {
+        let lines = text.lines().map(str::trim);
+        let paths = lines.filter(|line| line.starts_with('/'));
+        return paths.map(str::to_owned).collect();
+    }
+    if !(name.starts_with("__editable___") && name.ends_with("_finder.py")) {
+        return Vec::new();
+    }
+    static MAPPED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"'(?<package>[\w.]+)': '(?<path>/[^']*)'").expect("BUG: a pattern that is none")
+    });
+    let mapped = MAPPED.captures_iter(text);
+    let above = mapped.filter_map(|found| {
+        let package = found["package"].replace('.', "/");
+        let folder = found["path"].strip_suffix(&package)?;
+        folder.strip_suffix('/').map(str::to_owned)
+    });
+    above.collect()
+}
+
 /// Returns the absolute paths that stand in quotes.
 fn quoted(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -123,11 +149,16 @@ fn decoded(path: &str) -> String {
 pub fn leads_on(folder: &str, name: &str, depth: usize) -> bool {
     depth < DEEPEST
         && match folder {
-            "site-packages" | "dist-packages" => name.ends_with(".dist-info"),
+            _ if has_packages(folder) => name.ends_with(".dist-info"),
             "node_modules" => name.starts_with('@') || [".pnpm", ".bin"].contains(&name),
             ".pnpm" => name == "node_modules",
             _ => depth == 0 || is_way(name),
         }
+}
+
+/// Says whether Python takes what is installed from a folder of this name.
+pub fn has_packages(folder: &str) -> bool {
+    matches!(folder, "site-packages" | "dist-packages")
 }
 
 /// Says whether a folder of this name leads to those which tell.
@@ -230,14 +261,6 @@ pub fn calls(command: &str, is_there: &dyn Fn(&str) -> bool) -> bool {
     check::programs(command).iter().any(|name| is_there(name))
 }
 
-/// Says that a variable leads into the checkout.
-pub fn by_variable(variable: &str, to: &Path) -> String {
-    format!(
-        "{variable} leads to {}, so that checks which go by it run your checkout's code, and not the copy's with the change — write it relative to the root, at the checks",
-        text::path(to.as_os_str().as_encoded_bytes())
-    )
-}
-
 /// Says that an environment leads into the checkout, in which those who are named run.
 pub fn by_environment(calling: &[&str], file: &str, to: &Path) -> String {
     let who = match calling.is_empty() {
@@ -268,6 +291,29 @@ mod tests {
             ("cargo test", false),
         ] {
             assert_eq!(calls(command, &is_there), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_pythonpath_is_told_from_what_does_not() {
+        let mapping =
+            "MAPPING: dict[str, str] = {'calc': '/r/src/calc', 'a.b': '/r/lib/a/b', 'c': '/r/d'}\n";
+        for (name, text, expected) in [
+            (
+                "__editable__.calc-1.pth",
+                "/r/src\n\n# x\n./egg\n",
+                &["/r/src"][..],
+            ),
+            ("a.pth", "import sys; sys.path.insert(0, '/r/src')\n", &[]),
+            (
+                "__editable___calc_1_finder.py",
+                mapping,
+                &["/r/src", "/r/lib"],
+            ),
+            ("_calc_editable.py", mapping, &[]),
+            ("direct_url.json", r#"{"url": "file:///r"}"#, &[]),
+        ] {
+            assert_eq!(taken_from(name, text), expected, "{name}");
         }
     }
 

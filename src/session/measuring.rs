@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{Blamed, Cut, Session, Unready};
 use crate::effects::measure::Measurer;
-use crate::effects::sandbox::{Fence, Ground, Profile};
+use crate::effects::sandbox::{Fence, Profile};
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
 use crate::error::Error;
@@ -112,7 +112,7 @@ impl Session {
                     commit: &commit,
                 };
                 slot.renew(home, base, Ignored::Go)?;
-                let ground = Ground::of_slot(&slot.root);
+                let ground = home.ground_of_slot(&slot.root);
                 self.measurer
                     .at(&slot.root, self.sandbox.fence(Profile::Checks, &ground)?)
             }

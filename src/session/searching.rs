@@ -9,7 +9,7 @@ use crate::effects::agent::Agent;
 use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Profile, Sandbox};
+use crate::effects::sandbox::{Profile, Sandbox};
 use crate::effects::search::goalposts::Goalposts;
 use crate::effects::search::sample::Sampler;
 use crate::effects::search::store::Store;
@@ -116,7 +116,7 @@ impl Site {
         };
         let repo = slot.go_to(&self.user, base)?;
         let log = self.logs().join(format!("prepare-{}.log", name(place)));
-        let ground = Ground::of_slot(&slot.root);
+        let ground = self.user.ground_of_slot(&slot.root);
         let how = Preparation {
             user: &self.user,
             base,
@@ -178,7 +178,7 @@ impl Site {
             supervisor: self.supervisor.clone(),
             root: slot.root.clone(),
             sandbox: self.sandbox.clone(),
-            ground: Ground::of_slot(&slot.root),
+            ground: self.user.ground_of_slot(&slot.root),
             session: self.id.clone(),
             timeout: Duration::from_secs_f64(self.request.timeout_s),
             folder: self.folder(id)?,

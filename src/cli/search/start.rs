@@ -15,12 +15,13 @@ use crate::cli::options::Global;
 use crate::cli::place::refuse_led_back;
 use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
+use crate::effects::led;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Sandbox};
 use crate::effects::search::store::Store;
 use crate::effects::search::{papers, refs};
-use crate::effects::slot::{Slot, Written, led};
+use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
@@ -383,6 +384,9 @@ fn lent(place: &Place<'_>, request: &Request) -> Result<Vec<String>> {
         .map(|gate| (gate.clone(), gate.clone()));
     let commands: Vec<_> = std::iter::once(fitness).chain(gates).collect();
     let is_prepared = request.prepare.is_some();
+    if let Some(words) = place.repo.leads().words() {
+        place.events.note(words);
+    }
     for words in led::in_environment(&place.repo.root, &lent, &commands, is_prepared) {
         place.events.warn(text::clean_line(&words));
     }

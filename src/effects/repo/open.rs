@@ -69,6 +69,7 @@ impl Repo {
             sharing: Arc::default(),
             is_slot: false,
             is_durable: false,
+            leads: Arc::default(),
             plain,
         })
     }
@@ -88,6 +89,7 @@ impl Repo {
             sharing: Arc::default(),
             is_slot: false,
             is_durable: false,
+            leads: Arc::default(),
             plain: Arc::default(),
         })
     }
@@ -130,6 +132,7 @@ impl Repo {
             sharing: Arc::default(),
             is_slot: true,
             is_durable: false,
+            leads: user.leads.clone(),
             plain: user.plain.clone(),
         })
     }

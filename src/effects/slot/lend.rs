@@ -6,8 +6,10 @@ use std::os::unix::fs::symlink;
 
 use super::{Slot, remove_all};
 use crate::effects::files::{self, is_beneath, is_within};
+use crate::effects::led;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::lent::Led;
 use crate::model::slot::lendable;
 
 /// The most bytes of the list of what was lent.
@@ -56,6 +58,13 @@ impl Slot {
     pub fn is_lent_below(&self, user: &Repo, path: &[u8]) -> bool {
         let mut links = self.provisions.link.iter();
         links.any(|link| is_within(path, link.as_bytes()) && self.is_lent(user, link))
+    }
+
+    /// Finds what of all that is lent here leads back into the checkout, or into another copy.
+    pub(super) fn led(&self, user: &Repo) -> Option<Led> {
+        let links = self.provisions.link.iter().map(String::as_str);
+        let links: Vec<&str> = links.filter(|link| self.is_lent(user, link)).collect();
+        led::find(&user.root, &links, Some(&self.root))
     }
 
     /// Says whether the slot has the link to what is lent.

@@ -6,7 +6,6 @@ use chrono::Local;
 
 use super::measure::{commit, stopped};
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
-use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
 use crate::effects::search::{papers, refs};
 use crate::effects::slot::Base;
@@ -119,7 +118,7 @@ impl Job {
         let repo = session.site.user.git.elsewhere(&slot.root);
         let of_git = repo.all_settings()?;
         let excludes = excludes::of_slot(&session.site.user, &of_git)?;
-        let ground = Ground::of_slot(&slot.root);
+        let ground = session.site.user.ground_of_slot(&slot.root);
         let root = slot.root.clone();
         let run = session
             .agent

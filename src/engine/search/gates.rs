@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::effects::measure::Measurer;
-use crate::effects::sandbox::{Ground, Profile};
+use crate::effects::sandbox::Profile;
 use crate::model::goals::{Goal, Goals};
 use crate::model::search::lineage::Request;
 use crate::model::snapshot::CheckResult;
@@ -26,7 +26,7 @@ pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Res
     for goal in &chosen {
         // As a gate begins in a clean copy, too.
         let slot = site.slot(Slots::Measure, 0, base).await?;
-        let ground = Ground::of_slot(&slot.root);
+        let ground = site.user.ground_of_slot(&slot.root);
         let measurer = Measurer {
             supervisor: site.supervisor.clone(),
             stop: site.stop.clone(),

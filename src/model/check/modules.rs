@@ -193,8 +193,9 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
         });
         let front = front(call, &scripts);
         // Those of PYTHONPATH come right behind it.
+        let folders = call.places.modules.iter().chain(call.places.root.modules());
         let further = front.iter().flat_map(|front| {
-            let folders = call.places.modules.iter().cloned();
+            let folders = folders.clone().cloned();
             folders.map(|folder| Front {
                 folder,
                 tool: front.tool.clone(),
@@ -206,7 +207,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
         let name = stem(&call.words[0]);
         let by_name = PARTS.iter().filter(|(whole, _)| *whole == name);
         let by_name = by_name.flat_map(|(whole, _)| {
-            let folders = call.places.modules.iter().cloned();
+            let folders = folders.clone().cloned();
             folders.map(|folder| Front {
                 folder,
                 tool: Some((*whole).to_owned()),
@@ -278,6 +279,7 @@ pub fn distributions(code: &Code) -> Vec<String> {
         if call.words.iter().any(is_pytest) {
             found.extend(call.dir.clone().filter(|dir| !dir.starts_with('/')));
             found.extend_from_slice(&call.places.modules);
+            found.extend_from_slice(call.places.root.modules());
         }
     }
     let sources: Vec<_> = found

@@ -12,6 +12,7 @@ pub struct Root {
     names: Arc<[String]>,
     /// What `~` and `$HOME` stand for.
     home: Option<Arc<str>>,
+    modules: Arc<[String]>,
 }
 
 impl Root {
@@ -21,7 +22,22 @@ impl Root {
         Root {
             names: names.collect(),
             home: home.map(|home| plain(home).into()),
+            modules: Arc::default(),
         }
+    }
+
+    /// Returns the same where the environment has modules taken from folders below the root first.
+    #[must_use]
+    pub fn with_modules(self, folders: Vec<String>) -> Root {
+        Root {
+            modules: folders.into(),
+            ..self
+        }
+    }
+
+    /// Returns the folders below the root from which the environment has modules taken first.
+    pub fn modules(&self) -> &[String] {
+        &self.modules
     }
 
     /// Returns what `$HOME` stands for, if that is known.

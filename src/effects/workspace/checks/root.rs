@@ -32,7 +32,7 @@ impl Workspace<'_> {
         // Elsewhere it is nothing that is known of a path.
         let home = home.as_ref().and_then(text);
         let home = home.filter(|home| names.iter().any(|name| Path::new(name).starts_with(home)));
-        Root::of(&names, home.as_deref())
+        Root::of(&names, home.as_deref()).with_modules(self.repo.module_folders())
     }
 }
 

@@ -1,0 +1,309 @@
+//! Looks through what copies are lent, and through the environments in PATH, for what leads back into the checkout, or into another
+//! copy. Only names that tell are looked at, and not more than so many: what is lent can be as large as it likes.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use crate::effects::files;
+use crate::model::leads::{Leads, Place};
+use crate::model::lent::{self, Bounds, Form, Led};
+
+/// The most names that are looked at in one thing that is lent.
+const MOST: usize = 100_000;
+/// The most bytes of a file that tells.
+const READ_LIMIT: u64 = 8 << 20;
+
+/// Finds what of these paths of a checkout leads back into it, if anything does.
+pub fn in_checkout(root: &Path, links: &[String]) -> Option<Led> {
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    find(root, &links, None)
+}
+
+/// Returns where else in a checkout a path of it leads, if it does.
+pub fn to_another(root: &Path, path: &str) -> Option<String> {
+    let to = below(root, &root.join(path))?;
+    (to != Path::new(path)).then(|| to.to_string_lossy().into_owned())
+}
+
+/// Returns how variables lead what runs in a copy of a checkout to the copy's code.
+pub fn by_variables(root: &Path) -> Leads {
+    let place = |path: PathBuf| match path.is_absolute().then(|| below(root, &path)).flatten() {
+        Some(below) => Place::Within(below),
+        None => Place::Elsewhere(path),
+    };
+    Leads::of(|variable| {
+        let paths = env::var_os(variable).unwrap_or_default();
+        let paths = env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+        paths.map(place).collect()
+    })
+}
+
+/// Returns how variables and environments of Python's do.
+pub fn leads(root: &Path) -> Leads {
+    let bounds = bounds(root, &[], None);
+    let found = bounds.iter().flat_map(environments);
+    let found = found.flat_map(|environment| environment.found);
+    let taken = found.filter_map(|one| below(root, &one.taken?));
+    by_variables(root).with_modules(taken.collect())
+}
+
+/// Returns the path below a checkout's root of one that leads there.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    let (root, real) = (root.canonicalize().ok()?, path.canonicalize().ok()?);
+    real.strip_prefix(&root).ok().map(Path::to_owned)
+}
+
+/// Says where these commands, each with what it is called, would run a checkout's code though they run in a copy: in an environment
+/// that PATH leads to, and that does not ask PYTHONPATH first. `is_prepared` says that copies are made ready, and may have one of
+/// their own.
+pub fn in_environment(
+    root: &Path,
+    links: &[String],
+    commands: &[(String, String)],
+    is_prepared: bool,
+) -> Vec<String> {
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let Some(bounds) = bounds(root, &links, None) else {
+        return Vec::new();
+    };
+    let commands = commands.iter();
+    let commands: Vec<_> = commands
+        .filter(|(_, command)| !lent::has_its_own(command))
+        .collect();
+    let told = environments(&bounds).into_iter().filter_map(|environment| {
+        let (file, to) = environment.leads_for_good()?;
+        let is_there = |program: &str| {
+            let found = which::which(program);
+            found.is_ok_and(|found| found.parent() == Some(environment.programs.as_path()))
+        };
+        let calling = commands
+            .iter()
+            .filter(|(_, command)| lent::calls(command, &is_there));
+        let calling: Vec<&str> = calling.map(|(name, _)| name.as_str()).collect();
+        let any_may = environment.is_marked && !is_prepared && !commands.is_empty();
+        (!calling.is_empty() || any_may).then(|| lent::by_environment(&calling, file, to))
+    });
+    told.collect()
+}
+
+/// An environment whose programs PATH has.
+struct Environment {
+    programs: PathBuf,
+    /// It says itself that it is one.
+    is_marked: bool,
+    /// What of it leads into a checkout.
+    found: Vec<Found>,
+}
+
+impl Environment {
+    /// Returns what leads to a checkout whatever PYTHONPATH has: a file, and where to.
+    fn leads_for_good(&self) -> Option<(&str, &Path)> {
+        let taken: Vec<&PathBuf> = self
+            .found
+            .iter()
+            .filter_map(|one| one.taken.as_ref())
+            .collect();
+        let is_taken = |one: &Found| {
+            // What tells of an installation takes no effect by itself.
+            let is_told = taken.iter().any(|folder| folder.starts_with(&one.to));
+            one.taken.is_some() || one.form == Some(Form::Url) && is_told
+        };
+        let one = self.found.iter().find(|one| !is_taken(one))?;
+        Some((&one.shown, &one.to))
+    }
+}
+
+/// Returns the environments in PATH that lead to what `bounds` forbid.
+fn environments(bounds: &Bounds) -> Vec<Environment> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    folders.dedup();
+    folders.retain(|folder| folder.ends_with("bin"));
+    let environment = |programs: PathBuf| {
+        let home = programs.parent().filter(|home| home.is_absolute())?;
+        let has = |name: &str| home.join(name).exists();
+        let is_marked = has("pyvenv.cfg") || has("conda-meta");
+        // A folder of programs of the repository itself is none.
+        let real = home.canonicalize().ok();
+        let is_own = |real: &PathBuf| real.starts_with(&bounds.checkout);
+        if !is_marked && real.as_ref().is_some_and(is_own) {
+            return None;
+        }
+        let lib = home.join("lib");
+        let top = Folder {
+            shown: lib.to_string_lossy().into_owned(),
+            path: lib,
+            depth: 1,
+        };
+        let mut bounds = bounds.clone();
+        bounds.lent.extend(real);
+        Some(Environment {
+            is_marked,
+            found: all_through(top, &bounds),
+            programs,
+        })
+    };
+    let all = folders.into_iter().filter_map(environment);
+    all.filter(|environment| !environment.found.is_empty())
+        .collect()
+}
+
+/// Finds what of these paths of a checkout leads back into it, or into another copy than this, if anything does.
+pub fn find(root: &Path, links: &[&str], copy: Option<&Path>) -> Option<Led> {
+    if links.is_empty() {
+        return None;
+    }
+    let bounds = bounds(root, links, copy)?;
+    links.iter().find_map(|link| {
+        let top = Folder {
+            path: root.join(link).canonicalize().ok()?,
+            shown: (*link).to_owned(),
+            depth: 0,
+        };
+        let (shown, to) = through(top, &bounds)?;
+        Some(Led {
+            link: (*link).to_owned(),
+            file: shown,
+            to,
+        })
+    })
+}
+
+fn bounds(root: &Path, links: &[&str], copy: Option<&Path>) -> Option<Bounds> {
+    let real = |link: &&str| root.join(link).canonicalize().ok();
+    Some(Bounds {
+        checkout: root.canonicalize().ok()?,
+        lent: links.iter().filter_map(real).collect(),
+        copies: copy.and_then(Path::parent).map(Path::to_owned),
+        copy: copy.map(Path::to_owned),
+    })
+}
+
+/// A folder that is looked into.
+struct Folder {
+    path: PathBuf,
+    /// The path by which it is known to the user.
+    shown: String,
+    /// How far it is from where the look began.
+    depth: usize,
+}
+
+impl Folder {
+    fn name(&self) -> &str {
+        self.shown.rsplit('/').next().unwrap_or(&self.shown)
+    }
+}
+
+/// What leads where it must not.
+struct Found {
+    /// The file or link.
+    shown: String,
+    /// How it says so; a link does by itself.
+    form: Option<Form>,
+    /// Where it leads.
+    to: PathBuf,
+    /// The folder from which Python takes modules because of it, behind those of PYTHONPATH.
+    taken: Option<PathBuf>,
+}
+
+/// Returns the first file or link in a folder that leads where it must not, with where that is.
+fn through(top: Folder, bounds: &Bounds) -> Option<(String, PathBuf)> {
+    let mut first = None;
+    look_through(top, bounds, &mut |found| {
+        first = Some((found.shown, found.to));
+        ControlFlow::Break(())
+    });
+    first
+}
+
+/// Returns all that leads where it must not.
+fn all_through(top: Folder, bounds: &Bounds) -> Vec<Found> {
+    let mut all = Vec::new();
+    look_through(top, bounds, &mut |found| {
+        all.push(found);
+        ControlFlow::Continue(())
+    });
+    all
+}
+
+fn look_through(top: Folder, bounds: &Bounds, tell: &mut dyn FnMut(Found) -> ControlFlow<()>) {
+    let mut left = MOST;
+    let mut open = VecDeque::from([top]);
+    while let Some(folder) = open.pop_front() {
+        for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            let shown = format!("{}/{name}", folder.shown);
+            if kind.is_dir() && lent::leads_on(folder.name(), &name, folder.depth) {
+                let is_way = lent::is_way(&name);
+                let below = Folder {
+                    path,
+                    shown,
+                    depth: folder.depth + 1,
+                };
+                match is_way {
+                    true => open.push_front(below),
+                    false => open.push_back(below),
+                }
+                continue;
+            }
+            let found = match kind.is_symlink() {
+                true => linked(&folder, &path, shown, bounds).into_iter().collect(),
+                false if kind.is_file() => told(&folder, &name, &shown, bounds),
+                false => Vec::new(),
+            };
+            for one in found {
+                if tell(one).is_break() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Returns where a link leads that must not.
+fn linked(folder: &Folder, path: &Path, shown: String, bounds: &Bounds) -> Option<Found> {
+    let to = path.canonicalize().ok().filter(|to| bounds.forbid(to))?;
+    let is_package = lent::has_packages(folder.name()) && to.file_name() == path.file_name();
+    Some(Found {
+        shown,
+        form: None,
+        taken: to.parent().filter(|_| is_package).map(Path::to_owned),
+        to,
+    })
+}
+
+/// Returns where a file tells of that it must not lead to.
+fn told(folder: &Folder, name: &str, shown: &str, bounds: &Bounds) -> Vec<Found> {
+    let Some(form) = lent::form(folder.name(), name) else {
+        return Vec::new();
+    };
+    let bytes = files::read_bounded(&folder.path.join(name), READ_LIMIT);
+    let Some(bytes) = bytes.ok().flatten() else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let real = |path: &String| folder.path.join(path).canonicalize().ok();
+    let taken: Vec<PathBuf> = lent::taken_from(name, &text)
+        .iter()
+        .filter_map(real)
+        .collect();
+    let paths = lent::paths(form, &text);
+    let led = paths.iter().filter_map(real).filter(|to| bounds.forbid(to));
+    led.map(|to| Found {
+        shown: shown.to_owned(),
+        form: Some(form),
+        taken: taken.iter().find(|folder| to.starts_with(folder)).cloned(),
+        to,
+    })
+    .collect()
+}

@@ -1,0 +1,153 @@
+//! How what runs in a copy is led to the copy's code where it would find the checkout's: by variables that name folders, and by a Python
+//! environment that knows where the checkout lies. Pure.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::model::lent::VARIABLES;
+use crate::model::text;
+
+/// The variable by which Python looks for modules before it does in its environment.
+const OF_PYTHON: &str = "PYTHONPATH";
+
+/// A folder in a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One of the checkout, by its path below the root.
+    Within(PathBuf),
+    /// Any other, as it is written.
+    Elsewhere(PathBuf),
+}
+
+/// Variables by which code is found, each with its folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leads(Vec<(&'static str, Vec<Place>)>);
+
+impl Leads {
+    /// Takes the folders that each of `VARIABLES` has.
+    pub fn of(mut set: impl FnMut(&str) -> Vec<Place>) -> Leads {
+        let all = VARIABLES.iter().map(|name| (*name, set(name)));
+        Leads(all.collect())
+    }
+
+    /// Returns the same with folders of the checkout, below its root, from which an environment of Python takes modules: these come
+    /// before what PYTHONPATH has.
+    #[must_use]
+    pub fn with_modules(mut self, taken: Vec<PathBuf>) -> Leads {
+        let taken = taken.into_iter().map(Place::Within);
+        let python = self.0.iter_mut().find(|(name, _)| *name == OF_PYTHON);
+        if let Some((_, places)) = python {
+            *places = unique(taken.chain(places.drain(..)).collect());
+        }
+        self
+    }
+
+    /// Returns those that lead into the checkout.
+    fn led(&self) -> impl Iterator<Item = &(&'static str, Vec<Place>)> {
+        let is_within = |place: &Place| matches!(place, Place::Within(_));
+        self.0
+            .iter()
+            .filter(move |(_, places)| places.iter().any(is_within))
+    }
+
+    /// Returns what the variables are in a copy at `root`.
+    pub fn at(&self, root: &Path) -> Vec<(OsString, OsString)> {
+        let there = |place: &Place| match place {
+            Place::Within(path) if path.as_os_str().is_empty() => root.to_owned(),
+            Place::Within(path) => root.join(path),
+            Place::Elsewhere(path) => path.clone(),
+        };
+        let set = self.led().filter_map(|(name, places)| {
+            // A folder with a colon in its name cannot be told.
+            let value = std::env::join_paths(places.iter().map(there)).ok()?;
+            Some((name.into(), value))
+        });
+        set.collect()
+    }
+
+    /// Returns the folders of the repository from which modules are taken first, below the root; empty stands for the root.
+    pub fn folders(&self) -> Vec<String> {
+        let places = self.0.iter().flat_map(|(_, places)| places);
+        let below = places.filter_map(|place| {
+            let (Place::Within(path) | Place::Elsewhere(path)) = place;
+            // Checks run in the root.
+            let path = path.strip_prefix(".").unwrap_or(path);
+            let mut parts = path.components();
+            let is_below = parts.all(|part| matches!(part, Component::Normal(_)));
+            path.to_str().filter(|_| is_below).map(str::to_owned)
+        });
+        unique(below.collect())
+    }
+
+    /// Says what the variables are in a copy; none where nothing is led.
+    pub fn words(&self) -> Option<String> {
+        let shown = |path: &Path| match path.as_os_str().is_empty() {
+            true => "its root".to_owned(),
+            false => format!("its {}", text::path(path.as_os_str().as_encoded_bytes())),
+        };
+        let led = self.led().map(|(name, places)| {
+            let within = places.iter().filter_map(|place| match place {
+                Place::Within(path) => Some(shown(path)),
+                Place::Elsewhere(_) => None,
+            });
+            let within: Vec<String> = within.collect();
+            format!("{name} leads to {}", within.join(", "))
+        });
+        let led: Vec<String> = led.collect();
+        (!led.is_empty()).then(|| {
+            format!(
+                "in a copy, {}, where your environment leads to your checkout",
+                led.join(" and ")
+            )
+        })
+    }
+}
+
+fn unique<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_into_the_checkout_leads_into_the_copy() {
+        let set = |name: &str| match name {
+            "PYTHONPATH" => vec![
+                Place::Elsewhere("/opt/lib".into()),
+                Place::Within("lib".into()),
+                Place::Within("src".into()),
+            ],
+            "NODE_PATH" => vec![Place::Elsewhere("/opt/node".into())],
+            "PERL5LIB" => vec![Place::Within("".into())],
+            _ => Vec::new(),
+        };
+        let leads = Leads::of(set).with_modules(vec!["src".into()]);
+        assert_eq!(
+            leads.at(Path::new("/copy")),
+            [
+                ("PYTHONPATH".into(), "/copy/src:/opt/lib:/copy/lib".into()),
+                ("PERL5LIB".into(), "/copy".into()),
+            ]
+        );
+        assert_eq!(leads.folders(), ["src", "lib", ""]);
+        assert_eq!(
+            leads.words().unwrap(),
+            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout"
+        );
+        let none = Leads::of(|_| {
+            ["/opt", "./lib", "../x"]
+                .map(|it| Place::Elsewhere(it.into()))
+                .into()
+        });
+        assert_eq!((none.at(Path::new("/copy")), none.words()), (vec![], None));
+        assert_eq!(none.folders(), ["lib"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! What runs in a copy finds the copy's code, where the user's environment leads to the checkout's.
+
+use std::fs;
+
+use crate::harness::{Run, TestRepo, output};
+
+/// What an environment has of a project that was installed to be edited: a file among its packages.
+#[derive(Clone, Copy)]
+enum Installed {
+    Line,
+    Finder,
+    /// Through a finder that is asked before PYTHONPATH.
+    Before,
+}
+
+/// A project of Python's with a value that is wrong, and one that is right; PATH leads to an environment in which it is installed.
+fn with_environment(setting: &str, installed: Installed) -> TestRepo {
+    let mut repo = TestRepo::empty().with_out();
+    let goal = |id: &str, weight: u8, value: &str| {
+        format!(
+            "  - {{id: {id}, description: d, check: \"python3 -c 'import calc; assert calc.{id} == {value}'\", weight: {weight}}}\n"
+        )
+    };
+    let goals = goal("total", 5, "2") + &goal("mean", 3, "1");
+    let goals = format!("version: 1\nevolve: {{{setting}}}\ngoals:\n{goals}");
+    repo.write("GOALS.yaml", &goals);
+    repo.write(".gitignore", ".venv\n__pycache__\n");
+    repo.write("src/calc/__init__.py", "total = 1\nmean = 1\n");
+    repo.commit_all("first");
+    output(
+        repo.command("python3")
+            .args(["-m", "venv", "--without-pip", ".venv"]),
+    );
+    let site = output(
+        repo.command(repo.path(".venv/bin/python3"))
+            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
+    );
+    let site = String::from_utf8(site.stdout).unwrap();
+    let put = |name: &str, text: &str| {
+        let text = text.replace("ROOT", &repo.root().to_string_lossy());
+        fs::write(format!("{}/{name}", site.trim()), text).unwrap();
+    };
+    let finder = |place: &str| {
+        format!(
+            "import sys\nfrom importlib.util import spec_from_file_location\nMAPPING: dict[str, str] = {{'calc': 'ROOT/src/calc'}}\n\
+             class It:\n    @classmethod\n    def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
+             return spec_from_file_location(name, MAPPING[name] + '/__init__.py')\n\n\
+             def install():\n    sys.meta_path.{place}\n"
+        )
+    };
+    match installed {
+        Installed::Line => put("__editable__.calc-1.pth", "ROOT/src\n"),
+        Installed::Finder => {
+            put("__editable___calc_1_finder.py", &finder("append(It)"));
+            put(
+                "__editable__.calc-1.pth",
+                "import __editable___calc_1_finder; __editable___calc_1_finder.install()\n",
+            );
+        }
+        Installed::Before => {
+            put("_calc_editable.py", &finder("insert(0, It)"));
+            put(
+                "calc.pth",
+                "import _calc_editable; _calc_editable.install()\n",
+            );
+        }
+    }
+    fs::create_dir(format!("{}/calc-1.dist-info", site.trim())).unwrap();
+    put(
+        "calc-1.dist-info/direct_url.json",
+        r#"{"dir_info": {"editable": true}, "url": "file://ROOT"}"#,
+    );
+    let path = std::env::var("PATH").unwrap();
+    let bin = repo.path(".venv/bin");
+    // It tells by the second whether what it compiled is of the same source, and cycles follow faster.
+    repo.env
+        .push(("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned()));
+    repo.env
+        .push(("PATH".to_owned(), format!("{}:{path}", bin.display())));
+    repo
+}
+
+fn all_of(run: Run) -> String {
+    run.stdout + &run.stderr
+}
+
+#[test]
+fn goals_in_a_copy_are_of_its_own_code_where_the_environment_has_the_checkouts() {
+    for installed in [Installed::Line, Installed::Finder] {
+        for setting in ["isolate: true", "measure: clean"] {
+            let repo = with_environment(setting, installed);
+            repo.agent_does(&[
+                "printf 'total = 2\\nmean = -1\\n' >src/calc/__init__.py",
+                "printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py; python3 -c 'import calc; print(calc.total)' >\"$OUT/seen\"",
+            ]);
+            let said = all_of(repo.run(&["--max-cycles=2"]).expect(0));
+            assert_eq!(repo.each("result"), ["regressed", "improved"], "{said}");
+            assert_eq!(repo.said("seen"), "2\n", "the agent's own look");
+            assert!(
+                said.contains("in a copy, PYTHONPATH leads to its src"),
+                "{said}"
+            );
+            assert!(!said.contains("runs your checkout's code"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_environment_that_asks_before_pythonpath_is_named() {
+    let repo = with_environment("isolate: true", Installed::Before);
+    repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    assert!(
+        said.contains("total, mean: the program that PATH leads to runs your checkout's code"),
+        "{said}"
+    );
+    assert!(said.contains("_calc_editable.py leads to "), "{said}");
+}
+
+#[test]
+fn variables_that_lead_into_the_checkout_lead_into_the_copy() {
+    for sandbox in [
+        "mode: none",
+        "mode: landlock, env: [NODE_PATH], checks: true",
+        "mode: bwrap, env: [NODE_PATH], checks: true",
+    ] {
+        let mut repo = TestRepo::empty();
+        let led = [
+            "\"$PYTHONPATH\" = \"/opt/py:$PWD/lib\"",
+            "\"$PERL5LIB\" = \"$PWD\"",
+            "\"$NODE_PATH\" = /opt/node",
+        ];
+        let led = led.map(|one| format!("test {one}")).join(" && ");
+        repo.write("lib/x", "x\n");
+        repo.write("GOALS.yaml", &format!("version: 1\nevolve: {{isolate: true, sandbox: {{{sandbox}}}}}\ngoals:\n  - {{id: a, description: d, check: '{led} && test -e a', weight: 5}}\n"));
+        repo.commit_all("first");
+        let root = repo.root().display().to_string();
+        for (name, value) in [
+            ("PYTHONPATH", format!("/opt/py:{root}/lib")),
+            ("PERL5LIB", root),
+            ("NODE_PATH", "/opt/node".to_owned()),
+        ] {
+            repo.env.push((name.to_owned(), value));
+        }
+        repo.agent_does(&[&format!("{led} && touch a")]);
+        let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+        assert_eq!(repo.each("result"), ["improved"], "{said}");
+        let told = "in a copy, PYTHONPATH leads to its lib and PERL5LIB leads to its root";
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn what_comes_in_front_by_way_of_the_environment_moves_the_goalposts() {
+    let repo = with_environment("isolate: true", Installed::Line);
+    repo.agent_does(&[
+        "printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py; echo 'x = 1' >src/json.py",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    let reason = repo.newest()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("src/json.py"), "{reason}");
+}
+
+#[test]
+fn a_search_scores_the_code_of_its_copies() {
+    let repo = with_environment("measure: here", Installed::Finder);
+    repo.attempts(&[
+        "printf 'total = 7\\nmean = 1\\n' >src/calc/__init__.py",
+        "printf 'total = 9\\nmean = -1\\n' >src/calc/__init__.py",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let run = repo.evolve(&[
+        "search",
+        "python3 -c 'import calc; print(calc.total)'",
+        "--gate=python3 -c 'import calc; assert calc.mean == 1'",
+        "--files=src/**",
+        "--max-attempts=2",
+        "--yes",
+        &agent,
+    ]);
+    let said = all_of(run.expect(0));
+    assert_eq!(repo.endings(), ["accepted 7", "gate failed"], "{said}");
+    assert!(
+        said.contains("in a copy, PYTHONPATH leads to its src"),
+        "{said}"
+    );
+}
