@@ -1130,6 +1130,19 @@ fn what_lies_behind_the_settings_of_a_tool_is_named_when_it_changes_and_proposed
             ("ci/base.json", "{}\n"),
         ),
         (
+            "npx tsc --noEmit -p apps/web",
+            (
+                "apps/web/tsconfig.json",
+                "{\"extends\": \"../../ci/base.json\"}\n",
+            ),
+            ("ci/base.json", "{}\n"),
+        ),
+        (
+            "npx eslint --config ci/lint.mjs .",
+            ("ci/lint.mjs", "import './rules.mjs'\n"),
+            ("ci/rules.mjs", "\n"),
+        ),
+        (
             "npx eslint .",
             ("eslint.config.js", "import own from './ci/lint.mjs'\n"),
             ("ci/lint.mjs", "import './rules.mjs'\n"),

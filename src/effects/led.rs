@@ -138,7 +138,8 @@ fn environments(bounds: &Bounds) -> Vec<Environment> {
             depth: 1,
         };
         let mut bounds = bounds.clone();
-        bounds.lent.extend(real);
+        // What it has of its own; of a folder of the system (`/usr`), the checkout may be a part.
+        bounds.lent.extend(real.filter(|real| !bounds.checkout.starts_with(real)));
         Some(Environment {
             is_marked,
             found: all_through(top, &bounds),

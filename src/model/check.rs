@@ -134,6 +134,13 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
                 found.push(used);
             }
         }
+        // Settings that the tool would not find by their names.
+        let set = told::set_by_option(call).into_iter();
+        for file in set.filter_map(|word| call.path(&word)) {
+            if is_file(&file) && found.iter().all(|used| used.file != file) {
+                found.push(loads::settings(file, call.places.clone()));
+            }
+        }
     }
     found
 }

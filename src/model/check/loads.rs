@@ -6,6 +6,7 @@
 use super::commands::strings;
 use super::modules::{self, folder_of};
 use super::path::{LONGEST, join};
+use super::places::Places;
 use super::tasks::Used;
 
 /// What is asked of a file that settings load.
@@ -174,11 +175,20 @@ pub fn loaded(used: &Used, text: &str) -> Vec<Used> {
     files.sort();
     files.dedup();
     let one = |file| Used {
-        file,
-        tasks: vec![LOADED.to_owned()],
-        ..used.clone()
+        dir: used.dir.clone(),
+        ..settings(file, used.places.clone())
     };
     files.into_iter().map(one).collect()
+}
+
+/// Returns a file that is loaded as settings.
+pub fn settings(file: String, places: Places) -> Used {
+    Used {
+        dir: Some(folder_of(&file)),
+        tasks: vec![LOADED.to_owned()],
+        places,
+        file,
+    }
 }
 
 /// Returns patterns of the test files that a runner finds by its settings. Those of Vitest are what `include` says in them, and Cargo's
