@@ -456,9 +456,13 @@ fn a_file_that_is_taken_out_of_git_and_ignored_meets_no_goal_and_is_as_before() 
         repo.run(&[&["--max-cycles=1"], options].concat()).expect(0);
         let record = repo.newest();
         assert_eq!(record["result"], "unchanged", "{what}: {record:#}");
-        let named = "no longer tracked, ignored and still there, as before the agent: a.txt";
+        let how = match isolate {
+            true => "which the change takes from your checkout",
+            false => "as before the agent",
+        };
+        let named = format!("no longer tracked, ignored and still there, {how}: a.txt");
         let notes = record["notes"].to_string();
-        assert!(notes.contains(named), "{what}: {notes}");
+        assert!(notes.contains(&named), "{what}: {notes}");
         if !isolate {
             assert_eq!(repo.read("a.txt"), "bad\n", "{what}");
             assert!(notes.contains("quarantine"), "{what}: {notes}");

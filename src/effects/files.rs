@@ -267,6 +267,16 @@ fn ends_a_line(file: &mut File) -> std::io::Result<bool> {
     Ok(last[0] == b'\n')
 }
 
+/// Returns how a plain file begins, with at most so many bytes; nothing where it cannot be read.
+pub fn begin_of(path: &Path, bytes: u64) -> Vec<u8> {
+    let mut begin = Vec::new();
+    if let Ok(file) = open_plain(path) {
+        // What was read until then is how it begins.
+        let _ = file.take(bytes).read_to_end(&mut begin);
+    }
+    begin
+}
+
 /// Reads a plain file of at most `limit` bytes without following a link; none if there is no such file.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let meta = match fs::symlink_metadata(path) {

@@ -139,7 +139,9 @@ fn environments(bounds: &Bounds) -> Vec<Environment> {
         };
         let mut bounds = bounds.clone();
         // What it has of its own; of a folder of the system (`/usr`), the checkout may be a part.
-        bounds.lent.extend(real.filter(|real| !bounds.checkout.starts_with(real)));
+        bounds
+            .lent
+            .extend(real.filter(|real| !bounds.checkout.starts_with(real)));
         Some(Environment {
             is_marked,
             found: all_through(top, &bounds),

@@ -6,6 +6,7 @@
 //! too (`stands`).
 
 mod plain;
+mod served;
 mod stands;
 
 use std::fs::{self, FileType, Metadata};
@@ -23,6 +24,7 @@ use plain::{entries, is_opened};
 use stands::{Part, Wanted, Wrong};
 
 pub use plain::Plain;
+pub use served::is_served;
 pub use stands::Stood;
 
 /// The file that says what git ignores.
@@ -50,8 +52,8 @@ pub struct Met {
     pub repositories: Vec<PathBuf>,
     /// What is called `.gitignore`.
     pub ignoring: Vec<PathBuf>,
-    /// Pipes, which git lists nowhere.
-    pub pipes: Vec<PathBuf>,
+    /// Pipes, sockets and devices, which git lists nowhere.
+    pub unlisted: Vec<PathBuf>,
 }
 
 /// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter`
@@ -273,8 +275,8 @@ fn in_tree(root: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Found {
                 let is_bad = kind.is_socket() || is_endless(root, &path, kind);
                 let is_in_the_way = is_bad || is_too_large(root, &path);
                 found.in_the_way.extend(is_in_the_way.then_some(path));
-            } else if kind.is_fifo() {
-                found.met.pipes.push(path);
+            } else if is_unlisted(kind) {
+                found.met.unlisted.push(path);
             }
         }
     }
@@ -302,6 +304,10 @@ fn in_git_dir(git_dir: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Ve
         }
     }
     found
+}
+
+fn is_unlisted(kind: FileType) -> bool {
+    kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device()
 }
 
 /// Says whether a folder of a git directory is the private one of its working tree or of a linked one.

@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::effects::files::{self, Stamp};
 use crate::effects::lock::{self, Lock};
+use crate::effects::pipes;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::slot::Provisions;
@@ -152,8 +153,17 @@ impl Slot {
             files::remove(&self.stamp())?;
         }
         repo.git.run(&["clean", what])?;
+        self.clear_unlisted(user)?;
         self.lend(user, &repo)?;
         Ok(repo)
+    }
+
+    /// Removes pipes, sockets and devices: who was at work here left them, and git, which cleans, does not see them.
+    fn clear_unlisted(&self, user: &Repo) -> Result<()> {
+        for path in pipes::met(&self.root, &user.plain).unlisted {
+            files::remove(&self.root.join(path))?;
+        }
+        Ok(())
     }
 
     /// Makes the git directory anew, on a commit; the files stay as they are.

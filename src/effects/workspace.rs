@@ -143,7 +143,7 @@ struct Cleared {
     /// What is called `.gitignore`.
     ignoring: Vec<PathBuf>,
     /// The pipes.
-    pipes: Vec<PathBuf>,
+    unlisted: Vec<PathBuf>,
     /// All folders, the root among them.
     folders: Vec<PathBuf>,
 }
@@ -240,19 +240,21 @@ impl Workspace<'_> {
             notes: quarantine.notes().collect(),
             repositories: named(met.repositories),
             ignoring: met.ignoring,
-            pipes: met.pipes,
+            unlisted: met.unlisted,
             folders,
         })
     }
 
-    /// Moves pipes away that came since: no commit holds one, git shows none, and whoever reads one waits; says which.
-    fn clear_new_pipes(&self, start: &Start, pipes: &[PathBuf]) -> Result<Vec<String>> {
+    /// Moves pipes, sockets and devices away that came since: no commit holds one, git shows none, and whoever reads a pipe waits; says
+    /// which. A socket of somebody else's, who listens at it, stays.
+    fn clear_new_unlisted(&self, start: &Start, unlisted: &[PathBuf]) -> Result<Vec<String>> {
         let root = &self.repo.root;
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut near = Near::below(root);
-        for path in pipes {
+        for path in unlisted {
             let seen = near.look(path.as_os_str().as_bytes());
-            if seen.is_some_and(|seen| start.is_since(seen)) {
+            let is_new = seen.is_some_and(|seen| start.is_since(seen));
+            if is_new && (self.repo.is_slot || !pipes::is_served(&root.join(path))) {
                 quarantine.take_from(root, path, path)?;
             }
         }

@@ -1,4 +1,4 @@
-//! Folders that tools fill, and that git had better not look at. Pure.
+//! Folders that tools fill, files that they make, and that git had better not look at. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +49,45 @@ const NAMES: [&str; 29] = [
 const SHARED: [&str; 5] = ["target", "dist", "build", "coverage", "out"];
 /// What Python makes in the folder of an environment (PEP 405).
 const OF_ENVIRONMENT: &str = "/pyvenv.cfg";
+
+/// How the names of files end that tools make beside sources, for themselves: compiled code of Python, objects of libtool, coverage of
+/// GCC, builds of TypeScript.
+const MADE_ENDS: [&str; 6] = [".pyc", ".pyo", ".lo", ".gcda", ".gcno", ".tsbuildinfo"];
+/// What such files are called.
+const MADE: [&str; 4] = [".coverage", ".DS_Store", ".eslintcache", ".stylelintcache"];
+/// How machine code begins, in the order: ELF, archives of objects, Mach-O (four kinds; more than one in a file, and classes of Java),
+/// LLVM's bitcode.
+const MACHINE_CODE: [&[u8]; 8] = [
+    b"\x7fELF",
+    b"!<arch>\n",
+    b"\xfe\xed\xfa\xce",
+    b"\xfe\xed\xfa\xcf",
+    b"\xce\xfa\xed\xfe",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"BC\xc0\xde",
+];
+/// How many bytes of a file tell whether it is machine code.
+pub const TELLING: u64 = 8;
+
+/// Says whether tools make a file, by its name and how it begins: builds and tests leave it, and a commit of it is not what anybody
+/// wants, since what they make next differs.
+pub fn is_made(path: &str, begin: &[u8]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_coverage = name.starts_with(".coverage.");
+    MADE.contains(&name)
+        || is_coverage
+        || MADE_ENDS.iter().any(|end| name.ends_with(end))
+        || MACHINE_CODE.iter().any(|code| begin.starts_with(code))
+}
+
+/// Returns the words on such files that an agent left and that were not committed.
+pub fn left_out(files: &[String]) -> String {
+    format!(
+        "left out of the commit and put into the quarantine, as tools made it and git had better ignore it: {}",
+        text::some_of(files, NAMED)
+    )
+}
 
 /// Returns those of the folders that git neither tracks nor ignores that tools fill, as lines for .gitignore. Each of `untracked` ends
 /// with a slash where it is a folder.
@@ -112,13 +151,14 @@ pub fn filled(files: &[String]) -> BTreeMap<&str, usize> {
     found
 }
 
-/// Returns the words on such folders that a change commits.
-pub fn committed(folders: &BTreeMap<&str, usize>) -> String {
+/// Returns the words on such folders, and on files, that a change commits.
+pub fn committed(folders: &BTreeMap<&str, usize>, files: &[String]) -> String {
     let named = |(folder, count): (&&str, &usize)| {
         let files = text::count(*count, "file");
         text::clean_line(&format!("{folder}/ ({files})"))
     };
-    let named: Vec<String> = folders.iter().map(named).collect();
+    let folders = folders.iter().map(named);
+    let named: Vec<String> = folders.chain(files.iter().cloned()).collect();
     format!(
         "the change commits what tools made, which git had better ignore: {}",
         text::some_of(&named, NAMED)
@@ -189,6 +229,23 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_made_by_tools_by_its_name_or_as_machine_code() {
+        for (path, begin, expected) in [
+            ("a/__pycache__/m.cpython-311.pyc", &b""[..], true),
+            (".coverage", b"SQLite f", true),
+            ("a/.coverage.host.1", b"", true),
+            ("main.o", b"\x7fELF\x02\x01\x01\0", true),
+            ("libx.a", b"!<arch>\n", true),
+            ("coverage.xml", b"<?xml ve", false),
+            ("chair.obj", b"v 1 0 0\n", false),
+            ("logo.png", b"\x89PNG\r\n\x1a\n", false),
+            ("main.c", b"int main", false),
+        ] {
+            assert_eq!(is_made(path, begin), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn files_are_of_the_outermost_folder_that_tools_fill() {
         let files = ["target/debug/build/x", "a/dist/y", "src/build.rs", "target"];
         assert_eq!(folders_of(files.into_iter()), ["target/", "a/dist/"]);
@@ -209,8 +266,8 @@ mod tests {
         let expected = [("env", 2), ("node_modules", 2)];
         assert_eq!(filled.clone().into_iter().collect::<Vec<_>>(), expected);
         assert_eq!(
-            committed(&filled),
-            "the change commits what tools made, which git had better ignore: env/ (2 files), node_modules/ (2 files)"
+            committed(&filled, &["a.o".to_owned()]),
+            "the change commits what tools made, which git had better ignore: env/ (2 files), node_modules/ (2 files), a.o"
         );
     }
 

@@ -50,6 +50,7 @@ impl Slot {
     fn try_to_go_to(&self, user: &Repo, base: Base<'_>) -> Result<Repo> {
         let repo = self.with_git_dir_anew(user, base)?;
         // Before git writes files: an attributes file that somebody left would lead it.
+        self.clear_unlisted(user)?;
         self.sweep(&repo)?;
         // It may be cut off half way: then nothing is known of the files.
         let index = self.index();

@@ -14,12 +14,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::{Start, Workspace, ended};
-use crate::effects::files::is_beneath;
+use crate::effects::files::{self, is_beneath};
 use crate::effects::git::may_refuse;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::text;
+use crate::model::{output, text};
 use strays::Left;
 
 /// What git says of a name that it keeps for itself or for another system: `.gitmodules` of a link, `git~1`.
@@ -82,15 +82,18 @@ impl Workspace<'_> {
         let mut wanted = status.unstaged;
         // A branch without a commit has nothing that a file could differ from.
         let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();
+        let mut made = Vec::new();
         for path in status.untracked {
             if start.kept.was_there(&path) {
                 continue;
             }
             match path.ends_with(b"/") {
                 true => left.note_nested(path),
+                false if self.is_made_by_tools(start, &path) => made.push(path),
                 false => wanted.push(path),
             }
         }
+        self.leave_out(start, &made, left)?;
         is_staged |= !wanted.is_empty();
         // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
         let root = &self.repo.root;
@@ -134,6 +137,28 @@ impl Workspace<'_> {
             self.add(&there, start, left)?;
         }
         Ok(is_staged)
+    }
+
+    /// Says whether tools made a new file: who committed it would have every check that makes it again write to a tracked file.
+    fn is_made_by_tools(&self, start: &Start, path: &[u8]) -> bool {
+        let name = String::from_utf8_lossy(path);
+        let place = self.repo.root.join(OsStr::from_bytes(path));
+        is_beneath(&self.repo.root, path)
+            && output::is_made(&name, &files::begin_of(&place, output::TELLING))
+            && !self.repo.may_have_file(&start.tree, &name)
+    }
+
+    /// Puts what tools made into the quarantine: it is in no commit, so that nothing is measured with it.
+    fn leave_out(&self, start: &Start, made: &[Vec<u8>], left: &mut Left) -> Result<()> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        for path in made {
+            quarantine.take(&self.repo.root, path)?;
+        }
+        if !made.is_empty() {
+            let names: Vec<_> = made.iter().map(|path| text::path(path)).collect();
+            left.notes.push(output::left_out(&names));
+        }
+        Ok(())
     }
 
     /// Stages files. One that git cannot take, such as a new one whose filter fails, or one with half a character of its encoding,

@@ -9,8 +9,8 @@ use super::change::Changed;
 use super::index::restat::Untouched;
 use super::leftovers::strays::Left;
 use super::{Start, Stock, When, Workspace, attributes, some_of, status};
-use crate::effects::keep;
 use crate::effects::repo::{Difference, Head};
+use crate::effects::{files, keep};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::Change;
@@ -82,7 +82,7 @@ impl Workspace<'_> {
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
         self.note_hiding(start, cleared.ignoring, &mut left)?;
         left.notes
-            .extend(self.clear_new_pipes(start, &cleared.pipes)?);
+            .extend(self.clear_new_unlisted(start, &cleared.unlisted)?);
         let tip = self.gather(start, &found, &mut left)?;
         left.note_planted(planted);
         let listed = left.listed.take();
@@ -201,7 +201,8 @@ impl Workspace<'_> {
         Ok((change, changed))
     }
 
-    /// Names new folders in a commit that only tools fill: few want them there, and an agent's `git add -A` is soon made.
+    /// Names new folders in a commit that only tools fill, and new files that they make: few want them there, and an agent's
+    /// `git add -A` is soon made.
     fn note_filled(&self, start: &Start, files: &[String]) -> Result<Option<String>> {
         let mut filled = output::filled(files);
         let mut known = Vec::new();
@@ -211,7 +212,16 @@ impl Workspace<'_> {
             }
         }
         filled.retain(|folder, _| !known.contains(folder));
-        Ok((!filled.is_empty()).then(|| output::committed(&filled)))
+        let is_made = |path: &&String| {
+            let place = self.repo.root.join(path);
+            let is_filled = filled.keys().any(|folder| path.starts_with(folder));
+            !is_filled
+                && output::is_made(path, &files::begin_of(&place, output::TELLING))
+                && !self.repo.may_have_file(&start.tree, path)
+        };
+        let made: Vec<String> = files.iter().filter(is_made).cloned().collect();
+        let is_any = !filled.is_empty() || !made.is_empty();
+        Ok(is_any.then(|| output::committed(&filled, &made)))
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the

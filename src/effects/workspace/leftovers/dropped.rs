@@ -1,5 +1,6 @@
 //! Files that an agent took out of git and left where they are: git ignores them now. No commit holds what is measured of them, so that a
-//! goal which they meet would fail in every clone. They are again as they were before the agent, and they are named.
+//! goal which they meet would fail in every clone. In the user's own tree they are again as they were before the agent, as what git ignores
+//! is there else; in a copy they go, as they do from the checkout to which the change comes. They are named.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -21,8 +22,8 @@ const LINK: u32 = 0o120_000;
 const EXECUTABLE: u32 = 0o100_755;
 
 impl Workspace<'_> {
-    /// Makes files of the start that a change no longer has, but the tree does, what they were; returns what is to be told. What the agent
-    /// made of them goes to the quarantine.
+    /// Makes files of the start that a change no longer has, but the tree does, what they were, or removes them from a copy; returns what is
+    /// to be told. What the agent made of them goes to the quarantine.
     pub(in crate::effects::workspace) fn clear_dropped(
         &self,
         start: &Start,
@@ -40,28 +41,42 @@ impl Workspace<'_> {
             };
             let place = root.join(OsStr::from_bytes(path));
             let meta = fs::symlink_metadata(&place);
-            let is_there = meta.is_ok_and(|meta| !meta.is_dir()) && files::is_beneath(root, path);
+            let is_any = |meta: fs::Metadata| meta.is_file() || meta.is_symlink();
+            let is_there = meta.is_ok_and(is_any) && files::is_beneath(root, path);
             if !is_there || is_ledger_path(path) || new_names.contains(&path.to_ascii_lowercase()) {
                 continue;
             }
             dropped.push(text::path(path));
+            let stays = !self.repo.is_slot;
             if is_as_committed(&place, old) {
+                if !stays {
+                    files::remove(&place)?;
+                }
                 continue;
             }
             let was = self.checked_out(path, old)?;
             if holds(&place, old, &was) {
+                if !stays {
+                    files::remove(&place)?;
+                }
                 continue;
             }
             quarantine.take(root, path)?;
+            if !stays {
+                continue;
+            }
             let written = write(&place, old, &was);
             written.map_err(|cause| Error::io("write", &place, cause))?;
         }
         let mut notes = Vec::new();
         if !dropped.is_empty() {
-            notes.push(format!(
-                "no longer tracked, ignored and still there, as before the agent: {}",
-                some_of(&dropped)
-            ));
+            let how = match self.repo.is_slot {
+                true => {
+                    "no longer tracked, ignored and still there, which the change takes from your checkout"
+                }
+                false => "no longer tracked, ignored and still there, as before the agent",
+            };
+            notes.push(format!("{how}: {}", some_of(&dropped)));
         }
         notes.extend(quarantine.notes());
         Ok(notes)
