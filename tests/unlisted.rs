@@ -1,4 +1,4 @@
-//! Sockets and devices, which no commit holds and git does not list: nothing is measured with one that an agent, or its code, left.
+//! Sockets, devices and what lies too deep, which no commit holds and git does not list: nothing is measured with one that an agent, or its code, left.
 
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -40,6 +40,28 @@ fn a_socket_of_the_agents_meets_no_goal_now_or_later() {
             run.stdout
         );
         assert!(fs::symlink_metadata(repo.path("s")).is_err(), "{setting}");
+    }
+}
+
+#[test]
+fn what_lies_too_deep_for_git_meets_no_goal() {
+    for setting in ["isolate: false", "isolate: true"] {
+        let repo = repository(setting);
+        let goals = repo.read("GOALS.yaml");
+        let deep = goals.replace(
+            "test -e s",
+            "find . -name .git -prune -o -name deep.txt -print | grep -q .",
+        );
+        repo.write("GOALS.yaml", &deep);
+        repo.commit_all("deep");
+        let name = "d".repeat(200);
+        repo.agent_does(&[&format!(
+            "echo x >seen; for n in $(seq 25); do mkdir {name}; cd -P {name}; done; echo x >deep.txt"
+        )]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "unchanged", "{setting}: {record:#}");
+        assert!(fs::symlink_metadata(repo.path(&name)).is_err(), "{setting}");
     }
 }
 

@@ -911,6 +911,12 @@ fn a_new_file_by_which_make_takes_a_target_for_done_moves_the_goalposts() {
             "improved",
         ),
         (
+            "what a compiler makes by itself",
+            "test: a.o\na.o: text\n\tgrep -q good text # cc -c a.c\n",
+            "echo >a.o; echo good >text",
+            "improved",
+        ),
+        (
             "what the target makes",
             "test:\n\tgrep -q good text >test\n",
             "echo >test; echo good >text",

@@ -37,6 +37,8 @@ const LARGEST: u64 = 100 << 20;
 const PRIVATE: &str = "evolve";
 /// How long the text of a file may be that leads to a git directory.
 const LEAD: u64 = 1 << 16;
+/// How many bytes the path of a folder may have so that each file in it can be named (`PATH_MAX` less `NAME_MAX`).
+const DEEPEST: usize = 4096 - 256;
 
 /// What is found on one way through a working tree, by paths relative to its root.
 #[derive(Debug, Default)]
@@ -52,7 +54,7 @@ pub struct Met {
     pub repositories: Vec<PathBuf>,
     /// What is called `.gitignore`.
     pub ignoring: Vec<PathBuf>,
-    /// Pipes, sockets and devices, which git lists nowhere.
+    /// Pipes, sockets and devices, which git lists nowhere, and folders too deep for it to look into.
     pub unlisted: Vec<PathBuf>,
 }
 
@@ -267,7 +269,10 @@ fn in_tree(root: &Path, plain: &Plain, enter: &mut dyn FnMut(&Path)) -> Found {
                 let within = within.into_iter().map(|one| path.join(one));
                 found.in_the_way.extend(within);
             } else if kind.is_dir() {
-                folders.push(path);
+                match root.as_os_str().len() + path.as_os_str().len() < DEEPEST {
+                    true => folders.push(path),
+                    false => found.met.unlisted.push(path),
+                }
             } else if is_opened(&name) {
                 if name == IGNORING {
                     found.met.ignoring.push(path.clone());

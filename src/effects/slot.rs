@@ -158,12 +158,11 @@ impl Slot {
         Ok(repo)
     }
 
-    /// Removes pipes, sockets and devices: who was at work here left them, and git, which cleans, does not see them.
+    /// Removes pipes, sockets, devices and what lies too deep: who was at work here left them, and git, which cleans, does not see them.
     fn clear_unlisted(&self, user: &Repo) -> Result<()> {
-        for path in pipes::met(&self.root, &user.plain).unlisted {
-            files::remove(&self.root.join(path))?;
-        }
-        Ok(())
+        let unlisted = pipes::met(&self.root, &user.plain).unlisted;
+        let mut places = unlisted.iter().map(|path| self.root.join(path));
+        places.try_for_each(|place| remove_all(&place))
     }
 
     /// Makes the git directory anew, on a commit; the files stay as they are.

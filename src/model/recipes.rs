@@ -288,9 +288,16 @@ impl Rules {
     /// Returns the targets of a Makefile that are made for `tasks`, or for none, by lines that write nothing of that name: make takes one
     /// of them for done, and runs none of its lines, where something is called so.
     pub(in crate::model) fn actions(&self, tasks: &[String]) -> Vec<String> {
-        const WRITING: [&str; 14] = [
-            ">", ">>", "-o", "--output", "cp", "dd", "install", "ln", "mkdir", "mv", "rm", "tar",
-            "tee", "touch",
+        const WRITING: [&str; 15] = [
+            ">", ">>", "-o", "--output", "ar", "cp", "dd", "install", "ln", "mkdir", "mv", "rm",
+            "tar", "tee", "touch",
+        ];
+        // What compilers write without being told a name, by its end and a word of the call.
+        const NAMED_BY_TOOL: [(&str, &[&str]); 4] = [
+            (".o", &["-c"]),
+            (".class", &["javac"]),
+            ("lex.yy.c", &["flex", "lex"]),
+            ("y.tab.c", &["bison", "byacc", "yacc"]),
         ];
         let phony: HashSet<&String> = self.named(".PHONY").flat_map(|rule| &rule.needs).collect();
         let is_written = |name: &str, line: &String| {
@@ -298,7 +305,10 @@ impl Rules {
             let is_own = |word: &str| word.trim_start_matches(['>', '.', '/']) == name;
             let writes = |word: &str| WRITING.contains(&word) || word.starts_with('>');
             let is_named = ["$@", "$(@", "${@"].iter().any(|own| line.contains(own));
-            is_named || words().any(is_own) && words().any(writes)
+            let by_tool = NAMED_BY_TOOL.iter().any(|(end, tools)| {
+                name.ends_with(end) && words().any(|word| tools.contains(&word))
+            });
+            is_named || by_tool || words().any(is_own) && words().any(writes)
         };
         let (mut names, _) = self.reached(tasks);
         names.retain(|name| {

@@ -128,8 +128,14 @@ impl Attempt<'_> {
             let writers = self
                 .writers(session, &after, &files, start, written)
                 .await?;
+            // Of what the agent left uncommitted, or committed, only git's patterns keep it out.
+            let is_new = |file: &String| !session.repo.may_have_file(&start.tree, file);
+            let advice = match files.iter().all(is_new) {
+                true => "they are new: have git ignore them",
+                false => "commit what they write, or have them compare",
+            };
             self.after = Err(format!(
-                "checks write tracked files, so that what is measured is in no commit: {} (commit what they write, or have them compare)",
+                "checks write tracked files, so that what is measured is in no commit: {} ({advice})",
                 named(&files, &writers)
             ));
             return Ok(());

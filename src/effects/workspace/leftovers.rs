@@ -155,7 +155,7 @@ impl Workspace<'_> {
             quarantine.take(&self.repo.root, path)?;
         }
         if !made.is_empty() {
-            let names: Vec<_> = made.iter().map(|path| text::path(path)).collect();
+            let names: Vec<_> = made.iter().map(text::path).collect();
             left.notes.push(output::left_out(&names));
         }
         Ok(())
