@@ -57,6 +57,15 @@ const KEYS: &[&str] = &[
 const OF_TESTS: &[&str] = &["spec", "specPattern", "testDir", "testMatch"];
 /// In a package.json these name what the package itself has.
 const OF_PACKAGES: &[&str] = &["import", "require"];
+/// These say what a name in the product's own code stands for.
+const OF_PRODUCTS: &[&str] = &["alias", "moduleNameMapper"];
+/// The keys of Jest and Vitest whose values are run before tests.
+const SETUPS: &[&str] = &[
+    "globalSetup",
+    "globalTeardown",
+    "setupFiles",
+    "setupFilesAfterEnv",
+];
 /// The elements of XML that name such files.
 const ELEMENTS: &[&str] = &[
     "configLocation",
@@ -93,7 +102,7 @@ const ROOTS: &[&str] = &[
 
 /// How settings are written.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+pub enum Form {
     Script,
     Python,
     Cargo,
@@ -105,7 +114,7 @@ enum Form {
 }
 
 /// Returns how the settings in a file are written; none where it is no such file, but code.
-fn form(used: &Used) -> Option<Form> {
+pub fn form(used: &Used) -> Option<Form> {
     let name = used.file.rsplit('/').next().unwrap_or(&used.file);
     let is_loaded = used.tasks == [LOADED];
     Some(match name.rsplit_once('.').map_or("", |(_, end)| end) {
@@ -126,14 +135,10 @@ fn form(used: &Used) -> Option<Form> {
     })
 }
 
-/// Says whether a file holds settings, and no code.
-pub fn is_settings(used: &Used) -> bool {
-    form(used).is_some()
-}
-
-/// Returns the words behind the keys whose values are loaded.
-pub fn of_keys(text: &str) -> Vec<&str> {
-    KEYS.iter().flat_map(|key| values(text, key)).collect()
+/// Returns the keys whose values may be packages by their names.
+pub fn keys_of_packages() -> impl Iterator<Item = &'static str> {
+    let keys = KEYS.iter().filter(|key| !OF_PRODUCTS.contains(key));
+    keys.chain(SETUPS).copied()
 }
 
 /// Returns the files that settings may load, there or not.
@@ -272,7 +277,7 @@ fn plugins_of_pytest(text: &str) -> Vec<&str> {
 }
 
 /// Returns the words that stand for files among the values of a key.
-fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+pub fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let mut found = Vec::new();
     for (at, _) in text.match_indices(key).take(MOST) {

@@ -490,7 +490,7 @@ fn loads(program: &str) -> &'static [&'static str] {
 const NODES: &[&str] = &["require(", "import(", "from ", "import "];
 
 /// Returns what stands in quotes behind one of these beginnings.
-fn quoted<'l>(line: &'l str, beginnings: &[&str]) -> Vec<&'l str> {
+pub(super) fn quoted<'l>(line: &'l str, beginnings: &[&str]) -> Vec<&'l str> {
     let mut found = Vec::new();
     for before in beginnings {
         for (at, _) in line.match_indices(before) {
