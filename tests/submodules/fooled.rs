@@ -428,6 +428,27 @@ fn nor_does_it_in_a_copy_that_has_them() {
     assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
 }
 
+#[test]
+fn git_works_in_the_root_of_a_copy_that_has_them() {
+    let repo = prepared();
+    for cycle in 1..=2 {
+        repo.agent_does(&[&format!(
+            "set -e; git status --short; git diff --stat; git submodule status; echo more >>b; git add -A; git commit -qm by-agent-{cycle}; test -z \"$(git status --short)\"; cat sub/s"
+        )]);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        let newest = repo.newest();
+        assert_eq!(newest["result"], "unchanged", "{}", run.stdout);
+        assert_eq!(newest["agent"]["exit"], 0, "{newest}");
+        let subjects = repo.git(&["log", "--format=%s"]);
+        assert!(
+            subjects.contains(&format!("by-agent-{cycle}")),
+            "{subjects}"
+        );
+    }
+    let changed = repo.git(&["log", "--format=", "--name-only", "--grep=by-agent"]);
+    assert!(changed.lines().all(|path| path == "b"), "{changed}");
+}
+
 /// What an agent does to files of `sub` in a copy that are not of its commit, and whether that is taken away.
 const BESIDE: [(&str, bool); 9] = [
     ("echo fixed >sub/t", true),

@@ -1,7 +1,9 @@
 //! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use crate::effects::guard::modules::is_checked_out;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::repo::{Entry, Repo, SUBMODULE};
 use crate::effects::sandbox::Fence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::lent::Led;
 use crate::model::{mask, slot, text};
 
@@ -21,6 +23,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 const LOG_LIMIT: u64 = 16 << 20;
 /// The most bytes of the file that says what a slot was made ready from.
 const STAMP_LIMIT: u64 = 16 << 20;
+/// The most bytes of a file that stands for a git directory.
+const LEAD_LIMIT: u64 = 1 << 20;
 
 /// What making a slot ready needs.
 #[derive(Debug)]
@@ -64,6 +68,7 @@ impl Slot {
         let inputs = Inputs::of(command, how)?;
         let is_prepared = self.was_prepared_from(&inputs)? && self.emptied()?.is_empty();
         if is_prepared {
+            self.lead_nowhere(&inputs.modules)?;
             return Ok(Prepared::Ready);
         }
         self.run_prepare(how, command, &inputs).await
@@ -109,6 +114,29 @@ impl Slot {
             if files::is_beneath(&self.root, module) && folder.exists() {
                 remove_all(&folder)?;
                 files::make_folder(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has git take submodules for ones that are not set up where their git directories went with the slot's: a `.git` file that leads to
+    /// one which is gone ends any git at the root, and a link that leads nowhere is no `.git` to it. That they were set up stays known.
+    fn lead_nowhere(&self, modules: &[Vec<u8>]) -> Result<()> {
+        for module in modules {
+            let path = [&module[..], b"/.git"].concat();
+            let place = self.root.join(OsStr::from_bytes(&path));
+            let is_file = fs::symlink_metadata(&place).is_ok_and(|meta| meta.is_file());
+            if !is_file || !files::is_beneath(&self.root, &path) {
+                continue;
+            }
+            let text = files::read_bounded(&place, LEAD_LIMIT).ok().flatten();
+            let to = text.as_deref().and_then(|it| it.strip_prefix(b"gitdir: "));
+            let Some(to) = to.map(|to| OsStr::from_bytes(to.trim_ascii_end())) else {
+                continue;
+            };
+            if !place.with_file_name(to).exists() {
+                files::remove(&place)?;
+                symlink(to, &place).map_err(|cause| Error::io("link", &place, cause))?;
             }
         }
         Ok(())
@@ -170,6 +198,7 @@ impl Slot {
                     if let Some(led) = self.led(how.user) {
                         return Ok(Prepared::Astray(led));
                     }
+                    self.lead_nowhere(&inputs.modules)?;
                     self.stamp_ready(inputs)?;
                     return Ok(Prepared::Ready);
                 }
