@@ -81,27 +81,88 @@ pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
 }
 
 /// Says whether a new test with this text can end the program that runs all tests, its own among them: what was found until then is not
-/// told, and the program may say that all is well.
+/// told, and the program may say that all is well. Not so a test of Python's that leaves by SystemExit: pytest and unittest take that for
+/// its failure, and only where a module is loaded or set up for the end. A `process.exit` that the text mocks ends nothing.
 pub fn ends_tests(text: &str) -> bool {
-    const ENDING: [&str; 9] = [
+    const ENDING: [&str; 8] = [
         "os._exit",
         "os.abort",
         "os.exec",
         "os.kill",
         "pytest.exit",
-        "process.exit",
         "process.abort",
         "os.Exit",
         "func TestMain(",
     ];
     // Many a test can be run by itself, too.
     let is_alone = text.contains("__main__");
-    let leaves = || {
-        ["sys.exit", "SystemExit"]
-            .iter()
-            .any(|it| text.contains(it))
+    ENDING.iter().any(|it| text.contains(it))
+        || text.contains("process.exit") && !mocks_exit(text)
+        || !is_alone && leaves(text)
+}
+
+/// Says whether a text of JavaScript's puts something in the place of `process.exit`.
+fn mocks_exit(text: &str) -> bool {
+    let is_bare = |c: &char| !c.is_whitespace() && !"'\"`".contains(*c);
+    let bare: String = text.chars().filter(is_bare).collect();
+    let ways = ["spyOn(process,exit).mock", "mock.method(process,exit,"];
+    ways.iter().any(|way| bare.contains(way))
+}
+
+/// Says whether a text of Python's leaves by SystemExit elsewhere than in a function that is called in tests alone: outside of all, in one
+/// that sets up a module or a class, or where what stands outside names a function. What is expected, or the name of what is mocked,
+/// leaves nothing.
+fn leaves(text: &str) -> bool {
+    const HARMLESS: [&str; 4] = ["aises(", "raise_error(", "patch(\"", "patch('"];
+    const SETTING_UP: [&str; 5] = [
+        "load_tests",
+        "setUpClass",
+        "setUpModule",
+        "tearDownClass",
+        "tearDownModule",
+    ];
+    let leaves = |line: &str| {
+        let mut ways = ["sys.exit", "SystemExit"].into_iter();
+        ways.any(|way| {
+            let mut all = line.match_indices(way);
+            all.any(|(at, _)| !HARMLESS.iter().any(|it| line[..at].ends_with(it)))
+        })
     };
-    ENDING.iter().any(|it| text.contains(it)) || !is_alone && leaves()
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut functions: BTreeSet<&str> = BTreeSet::new();
+    let mut outside: BTreeSet<&str> = BTreeSet::new();
+    let mut is_left = false;
+    // The outermost function in which a line stands, and how far that is indented.
+    let mut function: Option<(usize, &str)> = None;
+    for line in text.lines() {
+        let code = line.trim_start();
+        let indent = line.len() - code.len();
+        // An empty line ends nothing, nor does the one that closes what a function takes.
+        let is_within = code.is_empty() || code.starts_with(')');
+        function = function.filter(|(at, _)| is_within || indent > *at);
+        let plain = code.strip_prefix("async ").unwrap_or(code);
+        if let (None, Some(rest)) = (function, plain.strip_prefix("def ")) {
+            let name = rest.split(|c| !is_of_name(c)).next().unwrap_or_default();
+            functions.insert(name);
+            function = Some((indent, name));
+        }
+        match function {
+            Some((_, name)) => {
+                let is_left_here = leaves(line);
+                if is_left_here && SETTING_UP.contains(&name) {
+                    return true;
+                }
+                is_left |= is_left_here;
+            }
+            None if leaves(line) => return true,
+            // A function that is called, handed on, or decorates.
+            None if line.contains('(') || code.starts_with('@') => {
+                outside.extend(line.split(|c| !is_of_name(c)));
+            }
+            None => {}
+        }
+    }
+    is_left && !functions.is_disjoint(&outside)
 }
 
 /// Says whether a new test with this text can take the others out, or change for all of them what they test: runners load their test files

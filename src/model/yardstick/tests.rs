@@ -784,3 +784,68 @@ fn a_new_test_changes_others_that_singles_out_or_sets_what_is_not_its_own() {
         assert!(!changes_tests(text), "{text}");
     }
 }
+
+#[test]
+fn a_test_that_can_end_its_runner_is_told_from_one_that_fails() {
+    for (text, expected) in [
+        ("import os\ndef test_a():\n    os._exit(0)\n", true),
+        ("import sys\nsys.exit(0)\n", true),
+        ("import sys\nif True:\n    sys.exit(0)\n", true),
+        ("def setUpModule():\n    raise SystemExit(0)\n", true),
+        (
+            "class A(TestCase):\n    def setUpClass(cls):\n        sys.exit(0)\n",
+            true,
+        ),
+        ("def test_a():\n    pass\nsys.exit(0)\n", true),
+        ("with raises(SystemExit): sys.exit(1)\n", true),
+        (
+            "def test_a():\n    with pytest.raises(SystemExit) as e:\n        main()\n\n    assert e\n",
+            false,
+        ),
+        (
+            "class A(TestCase):\n    def test_a(\n        self,\n    ):\n        sys.exit(3)\n",
+            false,
+        ),
+        (
+            "def run():\n    with pytest.raises(SystemExit):\n        main()\n",
+            false,
+        ),
+        (
+            "\"\"\"Of main.\"\"\"\nimport sys\ndef main() -> None:\n    sys.exit(3)\n\ndef test_a():\n    with pytest.raises(SystemExit):\n        main()\n",
+            false,
+        ),
+        ("def run():\n    sys.exit(0)\n\nrun()\n", true),
+        (
+            "def run(f):\n    sys.exit(0)\n\n@run\ndef a(): pass\n",
+            true,
+        ),
+        (
+            "def end():\n    sys.exit(0)\ndef run():\n    end()\nclass A:\n    run()\n",
+            true,
+        ),
+        (
+            "@patch(\"sys.exit\")\nasync def test_a(exit):\n    main()\n",
+            false,
+        ),
+        (
+            "def test_a():\n    subprocess.run([exe, '-c', 'import sys; sys.exit(0)'])\n",
+            false,
+        ),
+        ("it('a', () => { process.exit(0) })", true),
+        ("vi.spyOn(process, 'exit'); process.exit(0)", true),
+        (
+            "vi.spyOn(process, \"exit\")\n  .mockImplementation(() => {}); expect(process.exit).toBeCalled()",
+            false,
+        ),
+        (
+            "t.mock.method(process, 'exit', () => {}); process.exit(0)",
+            false,
+        ),
+        (
+            "vi.spyOn(process, 'exit').mockReturnValue(); process.abort()",
+            true,
+        ),
+    ] {
+        assert_eq!(ends_tests(text), expected, "{text}");
+    }
+}
