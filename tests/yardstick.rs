@@ -983,6 +983,25 @@ fn a_new_test_that_can_end_its_runner_is_named() {
 }
 
 #[test]
+fn a_file_that_other_attributes_have_written_as_before_is_not_named() {
+    for (attributes, is_named) in [
+        ("* text=auto eol=lf", false),
+        ("* text=auto eol=crlf", true),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(".gitattributes", "*.txt text eol=crlf\n");
+        repo.write("Makefile", "b:\n\ttrue\n");
+        repo.commit_goals("  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: \"make -n b >&2 || true\", weight: 1}\n");
+        repo.cycle(&format!("echo '{attributes}' >.gitattributes; touch a"))
+            .expect(0);
+        let newest = repo.newest();
+        assert_eq!(newest["result"], "improved", "{newest}");
+        let is_said = newest["notes"].to_string().contains("Makefile");
+        assert_eq!(is_said, is_named, "{attributes}: {newest}");
+    }
+}
+
+#[test]
 fn a_new_test_that_takes_others_out_or_changes_what_they_test_is_named() {
     for (check, file, text) in [
         (

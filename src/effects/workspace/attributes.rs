@@ -14,7 +14,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Difference;
 use crate::effects::repo::attributes::{FILE, MOST, all_files, said};
 use crate::error::{Error, Result};
-use crate::model::git::conversion::ATTRIBUTES;
+use crate::model::git::conversion::{ATTRIBUTES, Conversion, LineEnds};
 use crate::model::{exact, ledger};
 
 /// What is said of a change with attributes that git refuses.
@@ -104,8 +104,9 @@ impl Workspace<'_> {
         Ok(true)
     }
 
-    /// Returns the files that a checkout of `tree` writes by other attributes than one of the start's: what stands in them may be other
-    /// bytes then, though no commit changed them. Paths are in git's order.
+    /// Returns the files that a checkout of `tree` writes otherwise than one of the start's, as other attributes lead it: what stands in
+    /// them may be other bytes then, though no commit changed them. Those of which both write what is committed are none of these. Paths
+    /// are in git's order.
     pub(super) fn converted_otherwise(
         &self,
         start: &Start,
@@ -117,13 +118,22 @@ impl Workspace<'_> {
         }
         let was = self.attributes_in(&start.tree)?;
         let is = self.attributes_in(tree)?;
+        let settings = self.repo.git.run(&["config", "--list", "-z"])?;
+        let ends = LineEnds::of_settings(&settings);
+        let is_other = |was: &Said, is: &Said| {
+            was != is
+                && [was, is]
+                    .map(|said| conversion(said, ends))
+                    .contains(&Conversion::Both)
+        };
         let other = is.into_iter();
-        let other = other.filter(|(path, said)| was.get(path).is_some_and(|was| was != said));
+        let other =
+            other.filter(|(path, said)| was.get(path).is_some_and(|was| is_other(was, said)));
         Ok(other.map(|(path, _)| path).collect())
     }
 
     /// Returns what the attributes of a tree say of how each of its files is converted, as git lists it.
-    fn attributes_in(&self, tree: &str) -> Result<HashMap<Vec<u8>, Vec<Vec<u8>>>> {
+    fn attributes_in(&self, tree: &str) -> Result<HashMap<Vec<u8>, Said>> {
         // Git goes by the attributes of an index or by those on disk, and not in each version by those of a tree.
         // An agent may have left a link there, by which git would write elsewhere.
         let folder = self.repo.private.join("attributes");
@@ -141,9 +151,11 @@ impl Workspace<'_> {
         let listed = ask();
         files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
         let listed = listed?;
-        let mut found: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
-        for (path, _, value) in said(&listed) {
-            found.entry(path.to_vec()).or_default().push(value.to_vec());
+        let mut found: HashMap<Vec<u8>, Said> = HashMap::new();
+        for (path, attribute, value) in said(&listed) {
+            let (attribute, value) = [attribute, value].map(String::from_utf8_lossy).into();
+            let all = found.entry(path.to_vec()).or_default();
+            all.push((attribute.into_owned(), value.into_owned()));
         }
         Ok(found)
     }
@@ -165,6 +177,18 @@ impl Workspace<'_> {
         }
         Ok(quarantine.notes().collect())
     }
+}
+
+/// Attributes of a file with their values.
+type Said = Vec<(String, String)>;
+
+/// Returns what git does to a file with these attributes.
+fn conversion(said: &Said, ends: LineEnds) -> Conversion {
+    let mut found = Conversion::None;
+    for (attribute, value) in said {
+        found.add(attribute, value, ends);
+    }
+    found
 }
 
 /// Returns a file as `place` has it, a commit or the index (`:`); none where it has none.
