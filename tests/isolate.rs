@@ -972,6 +972,15 @@ fn a_check_that_finds_the_repository_by_where_it_lies_is_named_once_where_it_wou
     repo.commit_all("clean");
     let run = repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    // What a program has in it is no code of a shell's.
+    repo.write("tool", &format!("\u{7f}ELF\0\nsh {root}/check.sh\n"));
+    repo.write(
+        "GOALS.yaml",
+        &clean.replace(&format!("sh {root}/check.sh"), "./tool"),
+    );
+    repo.commit_all("a program");
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!run.stderr.contains("from outside"), "{}", run.stderr);
     repo.write("GOALS.yaml", &goals);
     repo.commit_all("here");
     let run = repo.run(&["--max-cycles=1"]).expect(0);

@@ -25,7 +25,7 @@ impl Workspace<'_> {
             is_file,
             files_in: &|folder| files::names_in(root, folder),
             folders_in: &|folder| files::folders_in(root, folder),
-            read: &|path| files::read_text(&root.join(path), SCRIPT_LIMIT).ok(),
+            read: &|path| read_code(&root.join(path)),
             is_program: &program::is_found,
             run_by: &|used| self.run_by(used),
         });
@@ -86,6 +86,13 @@ impl Workspace<'_> {
         let root = above.find(|above| real(above).as_ref() == Some(&root))?;
         check::join("", path.strip_prefix(root).ok()?.to_str()?)
     }
+}
+
+/// Reads a file as code, up to the first NUL in it: what follows, which may be all of a program, is none.
+fn read_code(path: &Path) -> Option<String> {
+    let mut text = files::read_text(path, SCRIPT_LIMIT).ok()?;
+    text.truncate(text.find('\0').unwrap_or(text.len()));
+    Some(text)
 }
 
 /// Returns the beginning of a file, behind a link too.
