@@ -19,11 +19,16 @@ const MADE: [&str; 11] = [
     "target",
 ];
 
+/// How the names of files end that compilers make.
+const COMPILED: [&str; 6] = [".a", ".dylib", ".la", ".lo", ".o", ".so"];
+
 /// Says whether a command may take away what nobody can bring back: what git does not track, and no tool makes.
 pub(super) fn may_lose(name: &str, moved: &[&str]) -> bool {
     let is_made = |path: &&str| {
         let first = path.trim_start_matches("./").split('/').next();
-        path.starts_with("/tmp/") || first.is_some_and(|first| MADE.contains(&first))
+        path.starts_with("/tmp/")
+            || first.is_some_and(|first| MADE.contains(&first))
+            || COMPILED.iter().any(|end| path.ends_with(end))
     };
     matches!(name, "mv" | "rm" | "rmdir" | "unlink") && !moved.iter().all(is_made)
 }

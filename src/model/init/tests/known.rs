@@ -149,6 +149,7 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "cmake -S . -B build\ncmake --build build\ncd build\nctest",
         "cd docs && mkdocs build",
         "rm -rf out dist/* && cp a.txt out && make test",
+        "rm -f libx.a new/*.o && make test",
         "make 2>/dev/null && ./runtest >/tmp/log",
         "terraform fmt -check",
         "tox -e py",
