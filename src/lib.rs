@@ -51,6 +51,7 @@ pub mod model {
     pub mod goals;
     pub mod growth;
     pub mod init;
+    pub mod installed;
     pub mod lack;
     pub mod leads;
     pub mod ledger;

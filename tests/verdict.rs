@@ -640,6 +640,37 @@ fn a_regression_that_outlives_its_undo_is_the_environments() {
 }
 
 #[test]
+fn where_the_environment_changed_nothing_says_that_all_is_as_before_and_what_is_to_be_installed_is_told()
+ {
+    let repo = TestRepo::empty();
+    repo.write("package-lock.json", "{}\n");
+    repo.write(".gitignore", "/installed\n");
+    repo.write("installed", "");
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  \
+         - {id: b, description: b, check: test -e installed, weight: 3, retries: 0}\n",
+    );
+    repo.agent_does(&["echo '[]' >package-lock.json; touch a; rm installed"]);
+    let run = repo.run(&[]).expect(11);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(!said.contains("back at"), "{said}");
+    let hint = "it touched package-lock.json; install again what is there now (`npm ci`)";
+    let ending = said
+        .lines()
+        .find(|line| line.contains("environment changed") && line.contains(hint));
+    assert!(ending.is_some(), "{said}");
+    let status = repo.evolve(&["status", "--json"]).expect(0);
+    let status: Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["failing"], json!(["a", "b"]), "{status:#}");
+    assert_eq!(status["goals_passing"], 0, "{status:#}");
+    assert_eq!(status["score"], 0.0, "{status:#}");
+    let history = repo.evolve(&["history"]).expect(0).stdout;
+    assert!(!history.contains("→ 37.5 "), "{history}");
+    let delta = repo.read(".agents/evolve/session-fitness-delta.md");
+    assert!(!delta.contains("back at"), "{delta}");
+}
+
+#[test]
 fn a_goal_that_fails_as_before_once_it_can_be_measured_again_is_no_change_of_the_environment() {
     let repo = TestRepo::with_goals(
         "  - {id: a, description: a, check: test -e a, weight: 5}\n  \

@@ -11,9 +11,10 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::{Goals, Where};
+use crate::model::installed;
 use crate::model::ledger as names;
 use crate::model::lesson;
-use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record, is_offered, put_back};
+use crate::model::record::{self, CycleResult, Record, is_offered, put_back};
 use crate::model::select::{self, Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::strikes;
@@ -187,12 +188,9 @@ pub async fn blame(
     if still.is_empty() {
         return Ok(verdict);
     }
-    let reason = format!(
-        "{ENVIRONMENT_CHANGED}: also without the change worse than before: {}",
-        still.join(", ")
-    );
+    settled.notes.extend(installed::again(&stock.files));
     Ok(Verdict {
-        reason: Some(reason),
+        reason: Some(record::environment_changed(&still)),
         ..verdict
     })
 }
@@ -460,7 +458,11 @@ pub fn step_after(record: &Record, verdict: &Verdict, change: &Change) -> Step {
         return Step::End(Ending::somebody_else(record, change.suspect));
     }
     if record.is_environment_change() {
-        let reason = record.reason.clone().unwrap_or_default();
+        let mut reason = record.reason.clone().unwrap_or_default();
+        let mut notes = record.notes.iter();
+        if let Some(note) = notes.find(|note| note.starts_with(installed::AGAIN)) {
+            reason = format!("{reason}; {note}");
+        }
         return Step::End(Ending::human_needed(reason, Vec::new()));
     }
     // Whoever destroys what is a person's, its copies with it, is not called again before that person knows.
@@ -477,7 +479,7 @@ impl Progress {
     /// Notes what the cycle left measured: after a kept change its second snapshot, after an undone one its first.
     pub fn carry(&mut self, record: &Record, kept: Option<&Snapshot>, before: &Snapshot) {
         let Some(after) = kept else {
-            self.newest = Some(before.clone());
+            self.newest = Some(record.known_since(before));
             return;
         };
         self.newest = Some(after.clone());

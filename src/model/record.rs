@@ -11,6 +11,7 @@ pub mod unseen;
 use serde::{Deserialize, Serialize};
 
 use crate::model::mask;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{self, number};
 
 pub use history::{History, read_record};
@@ -141,6 +142,8 @@ const LAST_CYCLE: u64 = (1 << 53) - 1;
 
 /// The start of the reason of an undone cycle whose regression outlived the undo.
 pub const ENVIRONMENT_CHANGED: &str = "environment changed";
+/// What stands in it before the goals that failed without the change, too.
+const ALSO_WITHOUT: &str = ": also without the change worse than before: ";
 /// The note of a cycle during which somebody took the commit that it started from out of the branch.
 pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
 /// The start of the note that says where that commit is kept, and how the branch is put back on it.
@@ -159,6 +162,11 @@ pub const DECLINED: &str = "declined: ";
 pub const UNDO: &str = "evolve undo";
 /// The start of `goal_id` for a work item.
 pub const NEXT_WORK: &str = "next-work:";
+
+/// Returns the reason of an undone cycle after which these goals still fail.
+pub fn environment_changed(still: &[String]) -> String {
+    format!("{ENVIRONMENT_CHANGED}{ALSO_WITHOUT}{}", still.join(", "))
+}
 
 /// Says whether a change is undone and yet left to a person who may take it in. An agent's own words, which a reason may hold, do not
 /// make it one.
@@ -246,6 +254,29 @@ impl Record {
             .is_some_and(|reason| reason.starts_with(ENVIRONMENT_CHANGED))
     }
 
+    /// Returns what is known of the repository since the undone cycle: the first measurement, but for the goals that were measured once
+    /// more, and failed without the change, too.
+    pub fn known_since(&self, before: &Snapshot) -> Snapshot {
+        let mut snapshot = before.clone();
+        let begin = format!("{ENVIRONMENT_CHANGED}{ALSO_WITHOUT}");
+        let failing = self
+            .reason
+            .as_deref()
+            .and_then(|it| it.strip_prefix(&begin));
+        for id in failing.into_iter().flat_map(|ids| ids.split(", ")) {
+            let passed = before.find(id).filter(|_| before.passes(id)).cloned();
+            if let Some(goal) = passed {
+                snapshot.replace(Measurement {
+                    result: CheckResult::Fail,
+                    value: None,
+                    reason: Some("it failed without the undone change, too".to_owned()),
+                    ..goal
+                });
+            }
+        }
+        snapshot
+    }
+
     /// Says whether the agent of the cycle gave up.
     pub fn is_declined(&self) -> bool {
         self.result == CycleResult::Failed
@@ -310,9 +341,10 @@ impl Record {
         notes.find_map(|note| note.strip_prefix(TOGETHER))
     }
 
-    /// Returns the score of what the cycle left: of an undone one, that from before.
+    /// Returns the score of what the cycle left: of an undone one, that from before. Where the environment changed, nobody measured it.
     pub fn score_left(&self) -> Option<f64> {
         match self.is_undone() {
+            true if self.is_environment_change() => None,
             true => self.score_before,
             false => self.score_after.or(self.score_before),
         }
@@ -321,15 +353,16 @@ impl Record {
     /// Returns the scores before a cycle and after it. Of an undone one it says that the second was measured only, and what the
     /// repository is back at.
     pub fn scores(&self) -> String {
-        let (Some(way), Some(left)) = (self.measured_way(), self.score_left()) else {
+        let Some(way) = self.measured_way() else {
             return self
                 .score_left()
                 .or(self.score_after)
                 .map_or("–".to_owned(), number);
         };
-        match self.fate().filter(|_| self.is_undone()) {
-            Some(fate) => format!("measured {way}, {fate}: back at {}", number(left)),
-            None => way,
+        match (self.fate().filter(|_| self.is_undone()), self.score_left()) {
+            (Some(fate), Some(left)) => format!("measured {way}, {fate}: back at {}", number(left)),
+            (Some(fate), None) => format!("measured {way}, {fate}"),
+            (None, _) => way,
         }
     }
 

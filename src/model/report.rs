@@ -383,17 +383,10 @@ fn tone(result: CycleResult) -> Tone {
     }
 }
 
-/// Returns the score of what is in the repository after a cycle.
-fn score_left(record: &Record) -> Option<f64> {
-    match record.is_undone() {
-        true => record.score_before,
-        false => record.score_after.or(record.score_before),
-    }
-}
-
-/// Returns the snapshot of what is in the repository after a cycle.
+/// Returns the snapshot of what is in the repository after a cycle; none where the environment changed in it.
 fn left(seen: &Seen) -> Option<&Snapshot> {
     match seen.record.is_undone() {
+        true if seen.record.is_environment_change() => None,
         true => seen.before.as_ref(),
         false => seen.after.as_ref().or(seen.before.as_ref()),
     }

@@ -192,6 +192,48 @@ fn without_progress_are_cycles_that_brought_nothing_by_their_own_fault() {
 }
 
 #[test]
+fn what_failed_without_an_undone_change_too_is_known_to_fail() {
+    use crate::model::snapshot::Measurement;
+    let measurement = |id: &str, result| Measurement {
+        id: id.to_owned(),
+        result,
+        weight: 5,
+        value: Some(1.0),
+        threshold: None,
+        duration_s: 0.0,
+        reason: None,
+        exit: Some(0),
+        attempts: 1,
+        flaky: false,
+        tolerated: false,
+        output_tail: None,
+    };
+    let goals = [
+        ("a", CheckResult::Fail),
+        ("b", CheckResult::Pass),
+        ("c", CheckResult::Pass),
+    ];
+    let goals = goals.map(|(id, result)| measurement(id, result)).to_vec();
+    let before = Snapshot::new(Some(1), String::new(), None, String::new(), goals);
+    let undone = |reason: String| Record {
+        reason: Some(reason),
+        reverted_to: Some("start".to_owned()),
+        score_before: Some(66.67),
+        score_after: Some(33.33),
+        ..record(1, CycleResult::Regressed)
+    };
+    let changed = undone(environment_changed(&["c".to_owned()]));
+    let since = changed.known_since(&before);
+    assert_eq!((since.score, since.goals_passing), (33.33, 1));
+    assert!(!since.passes("c") && since.passes("b"));
+    assert_eq!(changed.score_left(), None);
+    assert_eq!(changed.scores(), "measured 66.67 → 33.33, undone");
+    let other = undone("passed before and no longer: c".to_owned());
+    assert_eq!(other.known_since(&before), before);
+    assert_eq!(other.score_left(), Some(66.67));
+}
+
+#[test]
 fn a_number_that_not_every_reader_understands_is_no_cycle() {
     let highest = record(9_007_199_254_740_991, CycleResult::Idle);
     let beyond = record(9_007_199_254_740_992, CycleResult::Idle);

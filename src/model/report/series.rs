@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::grid::telling;
-use super::{Material, NAME, Tone, left, line, score_left, tone};
+use super::{Material, NAME, Tone, left, line, tone};
 use crate::model::goals::Direction;
+use crate::model::record::Record;
 use crate::model::snapshot::CheckResult;
 use crate::model::text::{against, count, number};
 
@@ -73,7 +74,7 @@ pub struct Value {
 
 /// Returns the score over all cycles, from the baseline on.
 pub(super) fn curve(material: &Material<'_>) -> Curve {
-    let scored = |record| score_left(record).filter(|score| score.is_finite());
+    let scored = |record: &Record| record.score_left().filter(|score| score.is_finite());
     let records: Vec<_> = material
         .records
         .iter()

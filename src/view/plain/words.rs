@@ -126,13 +126,16 @@ pub fn goal_line(measurement: &Measurement, remarks: String, longest_id: usize) 
 }
 
 /// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`; of an undone one what was measured, and where
-/// the repository is again: `measured 56.4 → 59, back at 56.4 (6 of 13 goals)`.
+/// the repository is again: `measured 56.4 → 59, back at 56.4 (6 of 13 goals)`. Where it is again nobody measured if the environment
+/// changed.
 pub fn outcome(record: &Record, before: Option<usize>) -> String {
     let is_undone = record.is_undone();
+    let is_back = is_undone && !record.is_environment_change();
     let score = match (record.measured_way(), record.score_left()) {
-        (Some(way), Some(left)) if is_undone => {
+        (Some(way), Some(left)) if is_back => {
             format!("measured {way}, back at {}", number(left))
         }
+        (Some(way), _) if is_undone => format!("measured {way}"),
         (Some(way), _) => format!("score {way}"),
         (None, Some(left)) => format!("score {}", number(left)),
         (None, None) => match record.score_after {
@@ -141,7 +144,7 @@ pub fn outcome(record: &Record, before: Option<usize>) -> String {
         },
     };
     let passing = match before {
-        Some(before) if is_undone => before.to_string(),
+        Some(before) if is_back => before.to_string(),
         Some(before) if before != record.goals_passing => {
             format!("{before} → {}", record.goals_passing)
         }
