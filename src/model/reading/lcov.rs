@@ -160,6 +160,12 @@ fn read(of: Of, report: &Report, files: &mut HashMap<u64, File>) -> Result<(), S
         let line = line.trim_start_matches('\u{feff}').trim_end();
         if let Some(file) = line.strip_prefix("SF:") {
             is_empty = false;
+            if open.is_some() {
+                return Err(format!(
+                    "line {} of {name} begins a section where the one before has no end_of_record",
+                    index + 1
+                ));
+            }
             open = Some((digest(file), Section::default()));
         } else if line == "end_of_record" {
             if let Some((file, section)) = open.take() {

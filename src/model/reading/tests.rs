@@ -289,6 +289,14 @@ fn broken_lcov_files_are_told() {
             "SF:a\nDA:1,1\n",
             "`x` ends in the middle: its last section has no end_of_record",
         ),
+        (
+            "SF:a\nDA:1,0\nSF:b\nDA:1,1\nend_of_record\n",
+            "line 3 of `x` begins a section where the one before has no end_of_record",
+        ),
+        (
+            "SF:a\nDA:1,0\nSF:a\nDA:1,1\nend_of_record\n",
+            "line 3 of `x` begins a section where the one before has no end_of_record",
+        ),
     ] {
         let found = lcov::percent(lcov::Of::Lines, &[report("x", text)]);
         assert_eq!(found, Err(why.to_owned()), "{text}");
