@@ -1,7 +1,10 @@
 //! JUnit reports, as test runners of every language write them, each in its own way. Pure.
 //!
-//! Test cases are counted wherever they stand. The totals that suites claim are held against the count of failures, since
-//! a suite that could not even start has no test case that says so.
+//! Test cases are counted wherever they stand. Of failures each suite has as many as it claims or as stand in it, whichever is
+//! more, and what stands in it is counted in the same way: a suite that could not even start has no test case that says
+//! so, and one around it may not have heard of it.
+
+use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
 
@@ -60,11 +63,7 @@ impl Of {
     /// Returns what one report says; none if it does not say.
     fn in_document(self, document: &Document<'_>, name: &str) -> Result<Option<f64>, String> {
         match self {
-            Of::Failures => {
-                let is_failing = |case: &Node<'_, '_>| has(*case, &["failure", "error"]);
-                let failing = cases(document).filter(is_failing).count() as f64;
-                Ok(Some(failing.max(claimed_failures(document))))
-            }
+            Of::Failures => Ok(Some(failures(document) as f64)),
             Of::Tests => Ok(None),
             Of::Skipped => Ok(Some(cases(document).filter(is_skipped).count() as f64)),
             Of::Time => seconds(document, name),
@@ -87,19 +86,29 @@ fn cases<'a, 'i>(document: &'a Document<'i>) -> impl Iterator<Item = Node<'a, 'i
     document.descendants().filter(|node| is(*node, "testcase"))
 }
 
-/// Adds up the failures and errors that the outermost suites claim; a claim that is no count is none.
-fn claimed_failures(document: &Document<'_>) -> f64 {
-    let claim = |node: Node<'_, '_>| {
-        let count = |attribute| xml::whole(node, attribute, "").ok().flatten();
-        let counts = [count("failures"), count("errors")];
-        let is_suite = is(node, "testsuites") || is(node, "testsuite");
-        let sum = counts.into_iter().flatten().reduce(u64::saturating_add);
-        Ok(sum.filter(|_| is_suite))
-    };
-    let mut sum = 0.0;
-    // Nothing fails here.
-    let _ = for_outermost(document, claim, |failures| sum += failures as f64);
-    sum
+/// Counts what failed, from the innermost elements outwards.
+fn failures(document: &Document<'_>) -> u64 {
+    let mut inside = HashMap::new();
+    // An element stands before all that is in it.
+    for node in document.descendants().rev().filter(Node::is_element) {
+        let is_failing = is(node, "testcase") && has(node, &["failure", "error"]);
+        let found = inside.remove(&node.id()).unwrap_or(0_u64);
+        let found = found.saturating_add(u64::from(is_failing));
+        let failures = found.max(claimed(node));
+        if let Some(around) = node.parent().filter(|_| failures > 0) {
+            let sum = inside.entry(around.id()).or_insert(0);
+            *sum = sum.saturating_add(failures);
+        }
+    }
+    inside.remove(&document.root().id()).unwrap_or(0)
+}
+
+/// Returns the failures and errors that a suite claims; a claim that is no count is none.
+fn claimed(node: Node<'_, '_>) -> u64 {
+    let is_suite = is(node, "testsuites") || is(node, "testsuite");
+    let count = |attribute| xml::whole(node, attribute, "").ok().flatten();
+    let counts = ["failures", "errors"].into_iter().filter(|_| is_suite);
+    counts.filter_map(count).fold(0, u64::saturating_add)
 }
 
 /// Adds up the times of the outermost elements that have one: a whole run takes less than its tests side by side.

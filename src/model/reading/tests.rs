@@ -372,6 +372,42 @@ fn test_cases_count_wherever_they_stand_and_claims_of_suites_are_heard() {
     assert_eq!(read(Failures, calm), Ok(0.0));
     let claim = "<testsuites><testsuite errors='1' failures='2'><testsuite failures='3'/></testsuite><testsuite errors='1'/></testsuites>";
     assert_eq!(read(Failures, claim), Ok(4.0));
+    for (text, failures) in [
+        // Who stands around has not heard of it.
+        (
+            "<testsuites failures='0'><testsuite failures='3'><testcase/></testsuite></testsuites>",
+            3.0,
+        ),
+        (
+            "<testsuites failures='0'><testsuite errors='0'><testcase><error/></testcase></testsuite></testsuites>",
+            1.0,
+        ),
+        // What one suite claims makes up for nothing in another.
+        (
+            "<testsuites><testsuite failures='3'/><testsuite failures='0'><testcase><failure/></testcase></testsuite></testsuites>",
+            4.0,
+        ),
+        // Sums, as most write them, count once.
+        (
+            "<testsuites failures='2'><testsuite failures='2'><testsuite failures='1'><testcase><failure/></testcase></testsuite>\
+             <testcase><failure/></testcase></testsuite></testsuites>",
+            2.0,
+        ),
+        (
+            "<testsuites failures='5'><testsuite failures='2'><testcase><failure/></testcase></testsuite></testsuites>",
+            5.0,
+        ),
+        (
+            "<testsuite failures='-1' errors='2'><testcase/></testsuite>",
+            2.0,
+        ),
+        (
+            "<testsuite failures='999999999999999' errors='999999999999999'><testcase/></testsuite>",
+            1_999_999_999_999_998.0,
+        ),
+    ] {
+        assert_eq!(read(Failures, text), Ok(failures), "{text}");
+    }
     assert_eq!(read(Tests, claim), Ok(0.0));
     assert_eq!(
         read(
