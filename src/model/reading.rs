@@ -247,6 +247,13 @@ fn finite(value: f64, what: &str) -> Result<f64, String> {
     }
 }
 
+fn time(value: f64, what: &str) -> Result<f64, String> {
+    match value < 0.0 {
+        true => Err(format!("{what} is below zero, as no time is")),
+        false => Ok(value),
+    }
+}
+
 fn shown(found: &str) -> String {
     text::cut(&mask::secrets(&text::clean_line(found)), SHOWN)
 }

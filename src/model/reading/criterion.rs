@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Report, json};
+use super::{Report, json, time};
 
 /// Which estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,5 +67,7 @@ fn folder(name: &str) -> String {
 pub fn nanoseconds(of: Of, report: &Report) -> Result<f64, String> {
     let word = WORDS.iter().find(|(_, word)| *word == of);
     let word = word.map_or("", |(word, _)| word);
-    json::in_report(report, &format!("/{word}/point_estimate"))
+    let pointer = format!("/{word}/point_estimate");
+    let estimate = json::in_report(report, &pointer)?;
+    time(estimate, &format!("`{pointer}` of {}", report.quoted()))
 }

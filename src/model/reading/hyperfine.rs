@@ -4,7 +4,7 @@ use serde::Deserializer;
 use serde_json::Value;
 
 use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, pass, take};
-use super::{Report, json, shown};
+use super::{Report, json, shown, time};
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,12 +62,9 @@ pub fn seconds(of: Of, command: Option<&str>, report: &Report) -> Result<f64, St
             let word = WORDS.iter().find(|(_, word)| *word == of);
             let word = word.map_or("", |(word, _)| word);
             let (index, called) = results.first;
-            json::in_part(
-                report,
-                &format!("/results/{index}"),
-                &format!("/{word}"),
-                &format!("{called} in {name}"),
-            )
+            let (pointer, part) = (format!("/{word}"), format!("{called} in {name}"));
+            let found = json::in_part(report, &format!("/results/{index}"), &pointer, &part)?;
+            time(found, &format!("`{pointer}` of {part}"))
         }
         (0, command) => {
             let command = quoted(command.unwrap_or_default());

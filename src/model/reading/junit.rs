@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
 
-use super::{Report, finite, names, xml};
+use super::{Report, finite, names, time, xml};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,30 +114,16 @@ fn claimed(node: Node<'_, '_>) -> u64 {
 /// Adds up the times of the outermost elements that have one: a whole run takes less than its tests side by side.
 fn seconds(document: &Document<'_>, name: &str) -> Result<Option<f64>, String> {
     let mut sum = None;
-    for_outermost(
-        document,
-        |node| xml::number(node, "time", name),
-        |seconds| *sum.get_or_insert(0.0) += seconds,
-    )?;
-    Ok(sum)
-}
-
-/// Hands the value of each element to `take` that has one and stands in no other with one.
-fn for_outermost<T>(
-    document: &Document<'_>,
-    value: impl Fn(Node<'_, '_>) -> Result<Option<T>, String>,
-    mut take: impl FnMut(T),
-) -> Result<(), String> {
     let mut next = Some(document.root_element());
     while let Some(node) = next {
-        let found = value(node)?;
-        let inside = node.first_element_child().filter(|_| found.is_none());
-        if let Some(found) = found {
-            take(found);
+        let seconds = xml::number(node, "time", name)?;
+        if let Some(seconds) = seconds {
+            *sum.get_or_insert(0.0) += time(seconds, &format!("time=\"{seconds}\" in {name}"))?;
         }
+        let inside = node.first_element_child().filter(|_| seconds.is_none());
         next = inside.or_else(|| after(node));
     }
-    Ok(())
+    Ok(sum)
 }
 
 /// Returns the first element that begins after `node` has ended.

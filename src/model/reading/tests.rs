@@ -437,6 +437,16 @@ fn test_cases_count_wherever_they_stand_and_claims_of_suites_are_heard() {
             "time=\"0,123\" in `x` is no number",
         ),
         (
+            Time,
+            "<testsuite time='-100'><testcase time='30'/></testsuite>",
+            "time=\"-100\" in `x` is below zero, as no time is",
+        ),
+        (
+            Time,
+            "<testsuite><testcase time='30'/><testcase time='-1e-3'/></testsuite>",
+            "time=\"-0.001\" in `x` is below zero, as no time is",
+        ),
+        (
             Tests,
             "<html/>",
             "`x` is no JUnit report: its root is <html>, and it holds no <testcase>",
@@ -447,6 +457,34 @@ fn test_cases_count_wherever_they_stand_and_claims_of_suites_are_heard() {
     }
     let cut = read(Failures, "<testsuite><testcase/>");
     assert!(cut.is_err_and(|why| why.starts_with("`x` is not XML: ")));
+}
+
+#[test]
+fn a_benchmark_takes_no_time_below_zero() {
+    let export = r#"{"results": [{"command": "c", "mean": -5, "min": -0.0, "max": "-inf", "stddev": -1e-9}]}"#;
+    let read = |of| hyperfine::seconds(of, None, &report("x", export));
+    for (of, why) in [
+        (
+            hyperfine::Of::Mean,
+            "`/mean` of `c` in `x` is below zero, as no time is",
+        ),
+        (
+            hyperfine::Of::Stddev,
+            "`/stddev` of `c` in `x` is below zero, as no time is",
+        ),
+        (
+            hyperfine::Of::Max,
+            "`\"-inf\"` at `/max` of `c` in `x` is not finite",
+        ),
+    ] {
+        assert_eq!(read(of), Err(why.to_owned()));
+    }
+    assert_eq!(read(hyperfine::Of::Min), Ok(0.0));
+    let estimates = report("x", r#"{"mean": {"point_estimate": -1}}"#);
+    assert_eq!(
+        criterion::nanoseconds(criterion::Of::Mean, &estimates),
+        Err("`/mean/point_estimate` of `x` is below zero, as no time is".to_owned())
+    );
 }
 
 #[test]
