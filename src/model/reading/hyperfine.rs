@@ -3,7 +3,7 @@
 use serde::Deserializer;
 use serde_json::Value;
 
-use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, pass, take};
+use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, once, pass, take};
 use super::{Report, json, shown, time};
 
 /// Which figure.
@@ -54,6 +54,7 @@ pub fn seconds(of: Of, command: Option<&str>, report: &Report) -> Result<f64, St
     let name = report.quoted();
     let results = export
         .results
+        .filter(|results| results.is_list)
         .ok_or_else(|| format!("{name} is no export of hyperfine: it has no results"))?;
     let all = results.names;
     match (results.fitting, command) {
@@ -91,6 +92,7 @@ impl<'t> Taker<'t> for Export<'_> {
         if key != "results" {
             return pass(value);
         }
+        once(key, self.results.is_some())?;
         let mut results = Results {
             command: self.command,
             is_list: false,
@@ -100,7 +102,7 @@ impl<'t> Taker<'t> for Export<'_> {
             names: String::new(),
         };
         take(&mut results, value)?;
-        self.results = Some(results).filter(|results| results.is_list);
+        self.results = Some(results);
         Ok(())
     }
 }

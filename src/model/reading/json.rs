@@ -32,7 +32,15 @@ pub fn take_report<'t>(taker: &mut impl Taker<'t>, report: &'t Report) -> Result
 }
 
 fn broken(report: &Report, cause: &serde_json::Error) -> String {
-    format!("{} is not JSON: {cause}", report.quoted())
+    format!("{} {}: {cause}", report.quoted(), what_is_wrong(cause))
+}
+
+/// Says what is wrong with a document: what `once` refuses is JSON all the same.
+fn what_is_wrong(cause: &serde_json::Error) -> &'static str {
+    match cause.is_data() {
+        true => "is not read",
+        false => "is not JSON",
+    }
 }
 
 /// Follows a pointer through stdout: all of it, or else its last line, since some tools talk before they answer.
@@ -43,10 +51,12 @@ fn in_printed(stdout: &str, pointer: &str) -> Result<End, String> {
         .find(|line| !line.trim().is_empty())
         .unwrap_or("");
     follow(pointer, stdout)
-        .or_else(|cause| follow(pointer, last).map_err(|_| cause))
+        .or_else(|cause| {
+            follow(pointer, last).map_err(|own| if own.is_data() { own } else { cause })
+        })
         .map_err(|cause| {
             let ending = ending(stdout);
-            format!("stdout, which {ending}, is not JSON: {cause}")
+            format!("stdout, which {ending}, {}: {cause}", what_is_wrong(&cause))
         })
 }
 

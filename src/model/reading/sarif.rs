@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde::Deserializer;
 use serde_json::Value;
 
-use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, pass, take};
+use super::json::taken::{Kept, PLAIN, Room, Taker, Wanted, once, pass, take};
 use super::{Report, json, names, shown};
 
 /// How severe a finding is.
@@ -67,7 +67,7 @@ pub fn count(least: Level, reports: &[Report]) -> Result<f64, String> {
         let name = report.quoted();
         let mut log = Log { least, runs: None };
         json::take_report(&mut log, report)?;
-        let all = log.runs;
+        let all = log.runs.filter(|runs| runs.is_list);
         let all = all.ok_or_else(|| format!("{name} is no SARIF log: it has no list of runs"))?;
         let (more_findings, more_runs) = all.said.map_err(|why| why.of(&name))?;
         findings += more_findings;
@@ -122,13 +122,14 @@ impl<'t> Taker<'t> for Log {
         if key != "runs" {
             return pass(value);
         }
+        once(key, self.runs.is_some())?;
         let mut runs = Runs {
             least: self.least,
             is_list: false,
             said: Ok((0, 0)),
         };
         take(&mut runs, value)?;
-        self.runs = Some(runs).filter(|runs| runs.is_list);
+        self.runs = Some(runs);
         Ok(())
     }
 }
@@ -163,8 +164,8 @@ impl<'t> Taker<'t> for Runs {
 
 #[derive(Default)]
 struct Run {
-    is_failed: bool,
-    tool: Value,
+    invocations: Option<Invocations>,
+    tool: Option<Value>,
     is_cut: bool,
     results: Option<Results>,
 }
@@ -172,8 +173,9 @@ struct Run {
 impl Run {
     /// Returns how many findings count; none if the tool was not run.
     fn findings(&self, least: Level) -> Result<Option<usize>, Why> {
-        if self.is_failed {
-            let tool = self.tool.pointer("/driver/name").and_then(Value::as_str);
+        let tool = self.tool.as_ref().unwrap_or(&Value::Null);
+        if self.invocations.as_ref().is_some_and(|all| all.is_failed) {
+            let tool = tool.pointer("/driver/name").and_then(Value::as_str);
             let tool = shown(tool.unwrap_or("the tool"));
             return Err(Why::Failed { tool });
         }
@@ -186,7 +188,7 @@ impl Run {
         if self.is_cut || results.room.is_full() {
             return Err(Why::TooMany);
         }
-        let rules = Rules::of(&self.tool);
+        let rules = Rules::of(tool);
         let mut kinds: Vec<_> = results.kinds.iter().collect();
         kinds.sort_by_key(|(_, tally)| tally.first);
         let mut findings = 0;
@@ -202,17 +204,19 @@ impl<'t> Taker<'t> for Run {
     fn member<D: Deserializer<'t>>(&mut self, key: &str, value: D) -> Result<(), D::Error> {
         match key {
             "invocations" => {
+                once(key, self.invocations.is_some())?;
                 let mut invocations = Invocations { is_failed: false };
                 take(&mut invocations, value)?;
-                self.is_failed = invocations.is_failed;
+                self.invocations = Some(invocations);
             }
             "tool" => {
+                once(key, self.tool.is_some())?;
                 let room = Room::of(RULES);
-                self.tool = Value::Null;
-                self.tool = Kept::from(&TOOL, &room, value)?;
+                self.tool = Some(Kept::from(&TOOL, &room, value)?);
                 self.is_cut = room.is_full();
             }
             "results" => {
+                once(key, self.results.is_some())?;
                 let mut results = Results::default();
                 take(&mut results, value)?;
                 self.results = Some(results);

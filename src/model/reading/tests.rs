@@ -118,19 +118,27 @@ fn a_pointer_reads_a_number_or_a_numeric_text() {
 fn a_pointer_is_followed_as_if_the_whole_document_were_held() {
     let read = |text: &str, pointer: &str| json::in_report(&report("x", text), pointer);
     let err = |why: &str| Err(why.to_owned());
-    // Of the same key the last one counts, also where it leads less far.
-    assert_eq!(read(r#"{"a":1,"a":2}"#, "/a"), Ok(2.0));
+    // Which of two members of the same key counts nobody can say; what is passed over may have them.
+    for (text, pointer, key, place) in [
+        (r#"{"a":1,"a":2}"#, "/a", "a", "column 11"),
+        (r#"{"n":50,"\u006e":0}"#, "/n", "n", "column 17"),
+        (
+            r#"{"a":{"b":1},"c":0,"a":{"d":2}}"#,
+            "/a/b",
+            "a",
+            "column 23",
+        ),
+        (r#"{"a":{"b":{}},"a":3}"#, "/a/b/c", "a", "column 18"),
+        (r#"{"a":[{"b":1,"b":2}]}"#, "", "b", "column 17"),
+        (r#"{"a":[0,{"b":1,"b":2}]}"#, "/a/1/b", "b", "column 19"),
+    ] {
+        let why =
+            format!("`x` is not read: the key `{key}` stands twice in an object at line 1 {place}");
+        assert_eq!(read(text, pointer), err(&why), "{text}");
+    }
     assert_eq!(
-        read(r#"{"a":{"b":1},"c":0,"a":{"d":2}}"#, "/a/b"),
-        err("`x` has no `/a/b`; `/a` has d")
-    );
-    assert_eq!(
-        read(r#"{"a":{"b":1},"a":3}"#, "/a/b/c"),
-        err("`x` has no `/a/b/c`; `/a` is 3")
-    );
-    assert_eq!(
-        read(r#"{"a":[{"b":1,"b":2}],"a":[{"b":1,"b":true}]}"#, ""),
-        err(r#"`{"a":[{"b":true}]}` at `` of `x` is no number"#)
+        read(r#"{"a":[{"b":1,"b":2},{"b":3}],"c":{},"c":0}"#, "/a/1/b"),
+        Ok(3.0)
     );
     assert_eq!(read(r#"{"~a/b":{"":[5,6]}}"#, "/~0a~1b//1"), Ok(6.0));
     for step in ["01", "+1", "-1", "2", "1 ", ""] {
@@ -170,6 +178,11 @@ fn json_on_stdout_may_follow_other_lines() {
     assert_eq!(read("running\n{\"a\": 2}\n\n"), Ok(2.0));
     assert!(read("").is_err_and(|message| message.starts_with("no value: stdout, which is empty")));
     assert_eq!(read_value(&json("", None), "7", "", Ok(&[])), Ok(7.0));
+    for before in ["", "running\n"] {
+        let twice = "no value: stdout, which ends with `{\"a\": 2, \"a\": 0}`, is not read: the key `a` stands twice in an object at line 1 column 14";
+        let said = read(&format!("{before}{{\"a\": 2, \"a\": 0}}\n"));
+        assert_eq!(said, Err(twice.to_owned()), "{before}");
+    }
 }
 
 #[test]
@@ -480,6 +493,12 @@ fn a_benchmark_takes_no_time_below_zero() {
         assert_eq!(read(of), Err(why.to_owned()));
     }
     assert_eq!(read(hyperfine::Of::Min), Ok(0.0));
+    let twice =
+        r#"{"results": [{"command": "c", "mean": 5}], "results": [{"command": "c", "mean": 1}]}"#;
+    assert!(
+        hyperfine::seconds(hyperfine::Of::Mean, None, &report("x", twice))
+            .is_err_and(|why| why.starts_with("`x` is not read: the key `results` stands twice"))
+    );
     let estimates = report("x", r#"{"mean": {"point_estimate": -1}}"#);
     assert_eq!(
         criterion::nanoseconds(criterion::Of::Mean, &estimates),
@@ -612,11 +631,44 @@ fn a_log_is_counted_in_whatever_order_it_is_written() {
     for run in [
         format!("{{{rules}, {results}}}"),
         format!("{{{results}, {rules}}}"),
-        format!(r#"{{"results": null, {results}, "tool": 1, {rules}}}"#),
+        format!(r#"{{"a": 1, {results}, "a": 2, {rules}}}"#),
     ] {
         assert_eq!(read(&format!(r#"{{"runs": [{run}]}}"#)), Ok(3.0), "{run}");
-        let last = format!(r#"{{"runs": [{{"results": null}}], "runs": [{run}, {{}}]}}"#);
-        assert_eq!(read(&last), Ok(3.0), "{run}");
+    }
+    // Which of two lists holds what was found nobody can say.
+    for (text, key) in [
+        (
+            format!(r#"{{"runs": [{{{results}}}], "runs": [{{"results": []}}]}}"#),
+            "runs",
+        ),
+        (
+            format!(r#"{{"runs": null, "runs": [{{{results}}}]}}"#),
+            "runs",
+        ),
+        (
+            format!(r#"{{"runs": [{{{results}, "results": []}}]}}"#),
+            "results",
+        ),
+        (
+            format!(r#"{{"runs": [{{{results}, {rules}, "tool": {{}}}}]}}"#),
+            "tool",
+        ),
+        (
+            r#"{"runs": [{"invocations": [{"executionSuccessful": false}], "invocations": []}]}"#
+                .to_owned(),
+            "invocations",
+        ),
+        (
+            r#"{"runs": [{"results": [{"level": "error", "level": "none"}]}]}"#.to_owned(),
+            "level",
+        ),
+    ] {
+        let why =
+            format!("`x` is not read: the key `{key}` stands twice in an object at line 1 column ");
+        assert!(
+            read(&text).is_err_and(|said| said.starts_with(&why)),
+            "{text}"
+        );
     }
     // The first thing that is wrong is told.
     let bad = r#"{"runs": [{"results": [{"ruleId": "a"}, {"level": "u"}, {"level": "v"}]}, {"results": null}]}"#;
@@ -687,6 +739,10 @@ proptest! {
         let found = json::in_report(&report("x", &text), &pointer);
         match serde_json::from_str::<serde_json::Value>(&text) {
             Err(why) => prop_assert_eq!(found, Err(format!("`x` is not JSON: {why}"))),
+            Ok(document) if found.as_ref().is_err_and(|why| why.contains(" stands twice in an object ")) => {
+                let is_twice = |key: &str| text.matches(&format!("\"{key}\":")).count() > 1;
+                prop_assert!(is_twice("a") || is_twice("b"), "{}", document);
+            }
             Ok(document) => {
                 let number = document.pointer(&pointer).and_then(serde_json::Value::as_f64);
                 prop_assert_eq!(found.ok(), number);

@@ -3,7 +3,7 @@
 use serde::Deserializer;
 use serde_json::{Map, Value};
 
-use super::taken::{Kept, Room, Taker, Wanted, pass, read, take};
+use super::taken::{Kept, Room, Taker, Wanted, once, pass, read, take};
 use crate::model::reading::shown;
 use crate::model::text;
 
@@ -132,7 +132,10 @@ impl<'t> Taker<'t> for Way<'_> {
             keys.insert(key.to_owned(), Value::Null);
         }
         match step == key {
-            true => self.go(value),
+            true => {
+                once(key, self.further.is_some())?;
+                self.go(value)
+            }
             false => pass(value),
         }
     }

@@ -11,6 +11,8 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::model::reading::shown;
+
 /// What an element or a member costs beside its text, in bytes, with the room that lists and objects have to spare.
 const ONE: usize = 200;
 
@@ -33,7 +35,8 @@ pub trait Taker<'t>: Sized {
         pass(value)
     }
 
-    /// Takes a member of the object. One of the same key may come again, and then the later one counts.
+    /// Takes a member of the object. One of the same key may come again: which of them counts nobody can say, so that whoever
+    /// reads one refuses the other (`once`).
     fn member<D: Deserializer<'t>>(&mut self, _key: &str, value: D) -> Result<(), D::Error> {
         pass(value)
     }
@@ -50,6 +53,17 @@ pub fn read<'t>(taker: &mut impl Taker<'t>, text: &'t str) -> Result<(), serde_j
 /// Has one value taken.
 pub fn take<'t, D: Deserializer<'t>>(taker: &mut impl Taker<'t>, value: D) -> Result<(), D::Error> {
     value.deserialize_any(Taking(taker))
+}
+
+/// Refuses a second member of a key that was read.
+pub fn once<E: Error>(key: &str, is_read: bool) -> Result<(), E> {
+    match is_read {
+        true => Err(E::custom(format_args!(
+            "the key `{}` stands twice in an object",
+            shown(key)
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Passes over a value.
@@ -310,6 +324,9 @@ impl<'t> Taker<'t> for Kept<'_> {
             Wanted::Members(all) => all.iter().find(|(known, _)| *known == key).map(|it| &it.1),
             Wanted::Each(_) => None,
         };
+        if let (Some(_), Value::Object(object)) = (wanted, &self.value) {
+            once(key, object.contains_key(key))?;
+        }
         match (wanted, &mut self.value) {
             (Some(wanted), Value::Object(object)) if self.room.holds(key.len()) => {
                 object.insert(key.to_owned(), Kept::from(wanted, self.room, value)?);
