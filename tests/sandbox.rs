@@ -763,6 +763,29 @@ fn checks_in_a_slot_of_their_own_and_what_prepares_it_are_held_back_to_that_slot
 }
 
 #[test]
+fn an_agent_in_a_sandbox_sets_nothing_of_the_kernel_not_even_as_root() {
+    // What is written is what stands there: that it can be written shows enough.
+    let tries = "for one in vm/swappiness kernel/core_pattern fs/inotify/max_user_instances; do one=/proc/sys/$one\n\
+        value=$(cat $one) && (printf '%s\\n' \"$value\" >$one) 2>>said && echo $one >>done-here; done\n\
+        for one in /proc/mtrr /proc/dynamic_debug/control /proc/acpi/wakeup /proc/scsi/scsi; do\n\
+        test -e $one && (: >>$one) 2>>said && echo $one >>done-here; done\n\
+        (echo 0 >/proc/self/oom_score_adj) && echo own >>done-here; echo made >a";
+    for mode in ["landlock", "bwrap"] {
+        for isolate in [&[][..], &["--isolate"]] {
+            let repo = repo();
+            repo.agent_does(&[tries]);
+            let sandbox = format!("--sandbox={mode}");
+            let arguments = [&["--max-cycles=1", "--require-sandbox", &sandbox], isolate].concat();
+            let run = repo.run(&arguments).expect(0);
+            assert_eq!(repo.each("result"), ["improved"], "{}", run.stderr);
+            let own: &[&str] = if mode == "bwrap" { &["own"] } else { &[] };
+            let done = repo.has("done-here").then(|| done(&repo));
+            assert_eq!(done.unwrap_or_default(), own, "{mode} {isolate:?}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_in_bubblewrap_cannot_have_another_program_start_something_for_it() {
     let repo = repo();
     let tmux = |socket: &[&str]| {

@@ -23,7 +23,7 @@ use crate::model::text;
 
 pub use enter::{COMMAND, enter};
 use enter::{INSIDE, Inside, within};
-use found::{Found, find, is_root, missing, unavailable};
+use found::{Found, find, is_root, kept_from_root, missing, unavailable};
 pub use found::{available, available_after, refused, trial};
 use landlock::Bounds;
 use rules::{ground_rules, lists, rule, shut_doors};
@@ -351,6 +351,7 @@ impl Sandbox {
                 before.push(self.bwrap.clone().into());
                 let asked = self.wish.env.as_deref().unwrap_or_default();
                 rules.extend(shut_doors(&rules, &self.home, asked));
+                rules.extend(kept_from_root());
                 before.extend(bwrap_argv(&in_order(rules), network, is_root()));
             }
         }

@@ -259,7 +259,7 @@ pub struct Rule {
 /// What may be done at a path, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// Reading, of what lies in a listed folder. It may be gone meanwhile.
+    /// Reading, of what lies in a listed folder or can be set in the kernel. It may be gone meanwhile.
     Entry,
     /// Everything.
     Write,

@@ -7,9 +7,12 @@ use std::process::{Command, Stdio};
 
 use super::enter::STATUS_TO;
 use super::landlock;
+use super::rules::settings;
 use crate::effects::program;
 use crate::error::Error;
-use crate::model::sandbox::{Available, Mechanism, Mode, Network, Reach, Wish, bwrap_argv};
+use crate::model::sandbox::{
+    Available, Mechanism, Mode, Network, Reach, Rule, Wish, bwrap_argv, in_order,
+};
 
 /// A sandbox that works here.
 pub enum Found {
@@ -137,7 +140,11 @@ pub fn trial(without_network: bool) -> Result<(PathBuf, Vec<OsString>), String> 
     let program = program.canonicalize().unwrap_or(program);
     // Older ones than 0.4 cannot say how it goes.
     let mut arguments: Vec<OsString> = vec![STATUS_TO.into(), "1".into()];
-    arguments.extend(bwrap_argv(&[], !without_network, is_root()));
+    arguments.extend(bwrap_argv(
+        &in_order(kept_from_root()),
+        !without_network,
+        is_root(),
+    ));
     arguments.extend(["sh", "-c", ":"].map(OsString::from));
     Ok((program, arguments))
 }
@@ -163,6 +170,14 @@ pub fn unavailable(missing: &[String]) -> Error {
         error = error.hint(why.clone());
     }
     error.hint("install bubblewrap, allow unprivileged user namespaces, or use a kernel with Landlock; or leave out --require-sandbox")
+}
+
+/// Returns what has to be kept from root alone: to others its modes shut it.
+pub fn kept_from_root() -> Vec<Rule> {
+    match is_root() {
+        true => settings(),
+        false => Vec::new(),
+    }
 }
 
 /// Says whether this is root.

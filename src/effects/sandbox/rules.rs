@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::Ground;
@@ -96,6 +96,26 @@ pub fn lists(written: &[Rule]) -> Vec<Rule> {
         }));
     }
     rules
+}
+
+/// Returns rules that keep what the kernel lets be set below `/proc` as it is: settings belong to root by their modes, so that
+/// neither a namespace nor the lack of capabilities holds root back. What is about processes stays open, and so does `pressure`,
+/// where everybody may ask to be woken.
+pub fn settings() -> Vec<Rule> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_setting = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let is_process = name.as_bytes().iter().all(u8::is_ascii_digit);
+        let meta = fs::symlink_metadata(entry.path());
+        let may_be_written =
+            |meta: fs::Metadata| meta.is_dir() || (meta.is_file() && meta.mode() & 0o222 != 0);
+        !is_process && name != "pressure" && meta.is_ok_and(may_be_written)
+    };
+    let settings = entries.filter(is_setting).map(|entry| Rule {
+        path: entry.path(),
+        access: Access::Entry,
+    });
+    settings.collect()
 }
 
 /// Returns the socket that a variable of this process's environment names: `/path`, or `/path,more` as tmux has it.
