@@ -1,5 +1,6 @@
 //! `evolve audit`: an honest history agrees, and each way to forge one is found and named.
 
+mod baseline;
 mod beside;
 mod shallow;
 

@@ -1,5 +1,6 @@
 //! Gathers what git holds of a history, for `model::audit` to judge. Reads only: no lock, no file, no ref.
 
+mod baseline;
 mod beside;
 mod chronicle;
 mod goals_files;
@@ -23,7 +24,7 @@ use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::{mask, text, yardstick};
 
 use chronicle::Chronicle;
-use goals_files::GoalsFiles;
+use goals_files::{Found, GoalsFiles};
 
 pub use remeasure::{Again, Compared, remeasure};
 
@@ -122,6 +123,7 @@ impl Auditor<'_> {
                 self.repeated.extend(names);
             }
         }
+        disagreements.extend(self.baselines(&filed, &lines.records, &chronicle.written)?);
         let mut recorded = Vec::new();
         let mut unseen = 0;
         for (record, recorder) in lines.records.iter().rev() {
@@ -395,19 +397,13 @@ impl Auditor<'_> {
         before: &Snapshot,
         record: &Record,
     ) -> Result<(Sight<Rc<Goals>>, Option<usize>)> {
-        let tree = self.repo.tree_of(start)?;
-        let wanted = &before.goals_digest;
-        let Some((path, goals)) = self.goals.find(self.repo, &tree, self.goals_file, wanted)?
-        else {
-            let has_goals = match self.goals_file {
-                Some(name) => self.repo.has_file(&tree, name)?,
-                None => false,
-            };
-            self.other_goals += usize::from(!has_goals);
-            return Ok(match has_goals {
-                true => (Sight::Gone, None),
-                false => (Sight::Unseen, None),
-            });
+        let (path, goals) = match self.goals_measured(start, before)? {
+            Sight::Seen(found) => found,
+            Sight::Gone => return Ok((Sight::Gone, None)),
+            Sight::Unseen => {
+                self.other_goals += 1;
+                return Ok((Sight::Unseen, None));
+            }
         };
         let mut added = None;
         if self.repo.has_commit(&record.commit_sha) {
@@ -418,6 +414,24 @@ impl Auditor<'_> {
                 .map(|edited| yardstick::compare_goals(&goals, &edited).added);
         }
         Ok((Sight::Seen(goals), added))
+    }
+
+    /// Returns the goals that a snapshot was taken of, and where a file of its start has them; gone if the start has a goals file
+    /// and none of its files is what was measured.
+    fn goals_measured(&mut self, start: &str, snapshot: &Snapshot) -> Result<Sight<Found>> {
+        let tree = self.repo.tree_of(start)?;
+        let wanted = &snapshot.goals_digest;
+        if let Some(found) = self.goals.find(self.repo, &tree, self.goals_file, wanted)? {
+            return Ok(Sight::Seen(found));
+        }
+        let has_goals = match self.goals_file {
+            Some(name) => self.repo.has_file(&tree, name)?,
+            None => false,
+        };
+        Ok(match has_goals {
+            true => Sight::Gone,
+            false => Sight::Unseen,
+        })
     }
 
     /// Returns the paths outside the ledger in which two trees differ. A file that stood where a folder of the ledger has to be is

@@ -1,6 +1,7 @@
 //! Whether a history proves itself: what git holds of it goes in, what does not agree comes out. Pure.
 
 mod again;
+mod baseline;
 mod files;
 mod lines;
 mod measured;
@@ -15,6 +16,7 @@ use crate::model::text;
 
 pub use crate::model::gate::BY_OTHERS;
 pub use again::{Shown, differing, of_measured};
+pub use baseline::{Baseline, With, of_baseline};
 pub use files::{Filed, files};
 pub use lines::{Lines, Unseen, Written, lines};
 pub use record::of_record;

@@ -79,6 +79,44 @@ fn is_met(continuous: &Continuous, value: f64, join: fn(bool, bool) -> bool) -> 
     )
 }
 
+/// Holds goals, weights and thresholds of a snapshot against the goals that were measured.
+pub(super) fn of_definitions(name: &str, snapshot: &Snapshot, goals: &Goals) -> Vec<String> {
+    let mut found = Vec::new();
+    let measured = snapshot
+        .goals
+        .iter()
+        .map(|goal| (goal.id.as_str(), goal.weight));
+    let wanted = goals
+        .goals
+        .iter()
+        .map(|goal| (goal.id.as_str(), goal.weight));
+    if !measured.eq(wanted) {
+        found.push(format!(
+            "the goals and weights of the {name} snapshot are not those of the start's goals file"
+        ));
+    }
+    let is_moved = |goal: &&Goal| {
+        let measured = snapshot.find(&goal.id);
+        measured.is_some_and(|measured| measured.threshold != goal.threshold())
+    };
+    let moved: Vec<_> = goals.goals.iter().filter(is_moved).collect();
+    if !moved.is_empty() {
+        let ids: Vec<_> = moved.iter().map(|goal| goal.id.clone()).collect();
+        found.push(format!(
+            "thresholds of the {name} snapshot are not those of the start's goals file: {}",
+            some_of(&ids)
+        ));
+    }
+    found
+}
+
+/// Says that the goals that were measured are nowhere.
+pub(super) fn of_other_goals(name: &str) -> String {
+    format!(
+        "the goals_digest of the {name} snapshot is that of no goals file of its start; if the goals lie outside the repository, name their file with --goals"
+    )
+}
+
 /// Holds what a first snapshot took over against the snapshot that it names.
 pub(super) fn of_origin(witness: &Witness<'_>, which: &str, snapshot: &Snapshot) -> Vec<String> {
     let Some(name) = &snapshot.taken_from else {
@@ -100,7 +138,8 @@ pub(super) fn of_origin(witness: &Witness<'_>, which: &str, snapshot: &Snapshot)
             Vec::new()
         }
         Sight::Gone => vec![format!("{says}, which is not there")],
-        Sight::Unseen | Sight::Seen(Err(_)) => Vec::new(),
+        Sight::Unseen => Vec::new(),
+        Sight::Seen(Err(why)) => vec![format!("{says}, which cannot be read: {why}")],
         Sight::Seen(Ok(origin)) => {
             let differs = differing(origin, snapshot);
             match differs.is_empty() {
@@ -111,7 +150,7 @@ pub(super) fn of_origin(witness: &Witness<'_>, which: &str, snapshot: &Snapshot)
     }
 }
 
-/// Names what is another thing than where it was taken over from: the time, or goals that were not measured once more.
+/// Names what is another thing than where it was taken over from: the time, the goals file, or goals that were not measured once more.
 fn differing(origin: &Snapshot, taken: &Snapshot) -> Vec<String> {
     let time = (origin.timestamp != taken.timestamp).then(|| "timestamp".to_owned());
     let is_same = |one: &Measurement, other: &Measurement| {
@@ -122,7 +161,8 @@ fn differing(origin: &Snapshot, taken: &Snapshot) -> Vec<String> {
     let others = measured_once
         .filter(|goal| origin.find(&goal.id).is_none_or(|was| !is_same(was, goal)))
         .map(|goal| goal.id.clone());
-    time.into_iter().chain(others).collect()
+    let digest = (origin.goals_digest != taken.goals_digest).then(|| "goals_digest".to_owned());
+    time.into_iter().chain(digest).chain(others).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! One record, held against its commit, the trailers of the commit that recorded it, its start and its snapshots.
 
-use super::measured::{of_measurements, of_origin};
+use super::measured::{of_definitions, of_measurements, of_origin, of_other_goals};
 use super::result::of_result;
 use super::times::of_times;
 use super::witness::{Sight, Witness, cycle_start, is_adrift, quoted, snapshot_of};
@@ -296,38 +296,12 @@ fn of_goals(witness: &Witness<'_>, name: &str, snapshot: &Snapshot) -> Vec<Strin
     let goals = match witness.goals {
         Sight::Seen(goals) => goals,
         Sight::Gone => {
-            found.push(format!(
-                "the goals_digest of the {name} snapshot is that of no goals file of its start; if the goals lie outside the repository, name their file with --goals"
-            ));
+            found.push(of_other_goals(name));
             return found;
         }
         Sight::Unseen => return found,
     };
-    let measured = snapshot
-        .goals
-        .iter()
-        .map(|goal| (goal.id.as_str(), goal.weight));
-    let wanted = goals
-        .goals
-        .iter()
-        .map(|goal| (goal.id.as_str(), goal.weight));
-    if !measured.eq(wanted) {
-        found.push(format!(
-            "the goals and weights of the {name} snapshot are not those of the start's goals file"
-        ));
-    }
-    let is_moved = |goal: &&Goal| {
-        let measured = snapshot.find(&goal.id);
-        measured.is_some_and(|measured| measured.threshold != goal.threshold())
-    };
-    let moved: Vec<_> = goals.goals.iter().filter(is_moved).collect();
-    if !moved.is_empty() {
-        let ids: Vec<_> = moved.iter().map(|goal| goal.id.clone()).collect();
-        found.push(format!(
-            "thresholds of the {name} snapshot are not those of the start's goals file: {}",
-            some_of(&ids)
-        ));
-    }
+    found.extend(of_definitions(name, snapshot, goals));
     found.extend(match name {
         "first" => of_definition(witness.record, goals),
         _ => of_tolerance(witness, goals),
