@@ -1,5 +1,7 @@
 //! Searches from end to end: what attempts come to, what of a hostile agent's doings is left, how a search stops and goes on.
 
+use std::fs;
+
 use evolve::model::search::lineage::Status;
 use evolve::search::standing::Standing;
 
@@ -247,6 +249,26 @@ fn a_new_best_that_the_hold_out_speaks_against_is_refuted() {
     assert_eq!(lineage.proposal(2).unwrap().parents, [0]);
     for id in 1..=4 {
         assert!(!repo.said(&format!("brief-{id}")).contains("hold.sh"));
+    }
+}
+
+#[test]
+fn a_hold_out_that_an_option_gives_is_in_nothing_that_an_agent_gets() {
+    let repo = TestRepo::with_number("1");
+    let got = repo.out("got").display().to_string();
+    repo.attempts(&[&format!(
+        "(env; cat \"$EVOLVE_CALL\"; find . -type f -exec cat {{}} +) >'{got}'; echo 4 >x"
+    )]);
+    repo.search(&["--holdout=cut -b1 x", "--max-attempts=1"])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 4"]);
+    let got = String::from_utf8_lossy(&fs::read(got).unwrap()).into_owned();
+    assert!(
+        got.contains("EVOLVE_CALL=") && got.contains("\"parents\""),
+        "{got}"
+    );
+    for text in [got, repo.said("brief-1")] {
+        assert!(!text.contains("cut -b1"), "{text}");
     }
 }
 

@@ -99,7 +99,7 @@ pub fn guess(wishes: &Wishes, benches: &[Bench]) -> Option<String> {
 }
 
 const REST: &str = "\
-# holdout: ./other-input.sh    # prints a number, too, which a new best may not worsen; agents are not told of it
+# holdout: ./other-input.sh    # prints a number, too, which a new best may not worsen; agents are not told of it, but have this file (not what `--holdout` says)
 
 # What git ignores is not in a copy: make it, or lend it.
 # prepare: npm ci
