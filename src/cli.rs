@@ -67,6 +67,7 @@ pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
 
 /// Does what was asked for; returns the exit code. What could not be written to stdout is an error.
 pub fn run(arguments: Arguments) -> Result<u8> {
+    process::outlive_size_limit();
     print::ended(answer(arguments))
 }
 

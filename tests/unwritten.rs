@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-use crate::harness::{Run, TestRepo};
+use crate::harness::{Run, TestRepo, finish};
 
 /// Runs the program with a stdout that takes nothing.
 fn to_a_full_disk(repo: &TestRepo, arguments: &[&str]) -> Run {
@@ -83,4 +83,36 @@ fn a_reader_that_went_away_is_no_error() {
     command.args(["schema", "goals"]).stdout(writer);
     let run = run(&mut command).expect(0);
     assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_with_its_path_and_whoever_is_started_ends_as_ever() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let limited = |blocks: &str, agent: &str| {
+        let mut command = repo.command("sh");
+        command.args(["-c", "ulimit -f $1; shift; exec \"$@\"", "sh", blocks]);
+        command.arg(repo.program()).arg("--max-cycles=1");
+        command
+            .arg(format!("--agent={agent}"))
+            .stdout(Stdio::piped());
+        finish(command.stderr(Stdio::piped()).spawn().unwrap())
+    };
+    let run = limited("1", "touch a");
+    assert_eq!(run.code, 1, "{run:?}");
+    let error = run
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("error: cannot write /"));
+    let error = error.unwrap_or_else(|| panic!("{}", run.stderr));
+    let wanted = ".json: File too large (os error 27)";
+    assert!(
+        error.contains("/.agents/evolve/fitness-") && error.ends_with(wanted),
+        "{error}"
+    );
+    // A little more is enough for evolve, and the agent meets the limit with nothing blocked or ignored.
+    let agent = "(head -c 9999999 /dev/zero >big); kill -l $? >ended; rm big; grep SigBlk /proc/self/status >a";
+    let run = limited("4000", agent);
+    assert_eq!(repo.each("result"), ["improved"], "{run:?}");
+    assert_eq!(repo.read("ended"), "XFSZ\n");
+    assert_eq!(repo.read("a"), "SigBlk:\t0000000000000000\n");
 }

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::MissedTickBehavior;
 
@@ -54,6 +54,12 @@ pub use now::Said;
 
 /// The hidden first argument that makes this program the supervising process.
 pub const SUPERVISE: &str = "__supervise";
+/// Has a write beyond the limit of a file's size (`ulimit -f`) fail, which is told with the file, instead of ending this program
+/// without a word. Called before there is another thread. What is started for jobs has no signal blocked.
+pub fn outlive_size_limit() {
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+}
+
 /// How long a program may go on after SIGTERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long it may go on after a KILL, which has to act within a second.
