@@ -139,6 +139,7 @@ pub fn outcome(record: &Record, before: Option<usize>) -> String {
         (Some(way), _) => format!("score {way}"),
         (None, Some(left)) => format!("score {}", number(left)),
         (None, None) => match record.score_after {
+            Some(after) if is_undone => format!("measured {}", number(after)),
             Some(after) => format!("score {}", number(after)),
             None => "no score".to_owned(),
         },
