@@ -9,6 +9,7 @@ use crate::effects::keep::LOST;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
+use crate::model::figures;
 use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::{Goals, Where};
 use crate::model::installed;
@@ -479,7 +480,7 @@ impl Progress {
     /// Notes what the cycle left measured: after a kept change its second snapshot, after an undone one its first.
     pub fn carry(&mut self, record: &Record, kept: Option<&Snapshot>, before: &Snapshot) {
         let Some(after) = kept else {
-            self.newest = Some(record.known_since(before));
+            self.newest = Some(figures::known_since(record, before));
             return;
         };
         self.newest = Some(after.clone());

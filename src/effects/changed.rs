@@ -116,7 +116,9 @@ impl Snapshots {
     /// Returns what is known of the repository since that cycle.
     pub fn newest(self, record: &Record) -> Option<Snapshot> {
         match record.is_undone() {
-            true => self.before.map(|before| record.known_since(&before)),
+            true => self
+                .before
+                .map(|before| figures::known_since(record, &before)),
             false => self.after.or(self.before),
         }
     }

@@ -1,7 +1,25 @@
 //! The figures of a record, held against those of its snapshots. Pure.
 
 use crate::model::record::{CycleResult, Record};
-use crate::model::snapshot::Snapshot;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+
+/// Returns what is known of the repository since an undone cycle: the first measurement, but for the goals that were measured once
+/// more, and failed without the change, too.
+pub fn known_since(record: &Record, before: &Snapshot) -> Snapshot {
+    let mut snapshot = before.clone();
+    for id in record.still_failing() {
+        let passed = before.find(id).filter(|_| before.passes(id)).cloned();
+        if let Some(goal) = passed {
+            snapshot.replace(Measurement {
+                result: CheckResult::Fail,
+                value: None,
+                reason: Some("it failed without the undone change, too".to_owned()),
+                ..goal
+            });
+        }
+    }
+    snapshot
+}
 
 /// Returns the figures of a record that are not those of the last snapshot of its cycle: field, record's, snapshot's.
 pub fn counts(record: &Record, snapshot: &Snapshot) -> Vec<(&'static str, String, String)> {

@@ -11,7 +11,6 @@ pub mod unseen;
 use serde::{Deserialize, Serialize};
 
 use crate::model::mask;
-use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{self, number};
 
 pub use history::{History, read_record};
@@ -254,27 +253,12 @@ impl Record {
             .is_some_and(|reason| reason.starts_with(ENVIRONMENT_CHANGED))
     }
 
-    /// Returns what is known of the repository since the undone cycle: the first measurement, but for the goals that were measured once
-    /// more, and failed without the change, too.
-    pub fn known_since(&self, before: &Snapshot) -> Snapshot {
-        let mut snapshot = before.clone();
-        let begin = format!("{ENVIRONMENT_CHANGED}{ALSO_WITHOUT}");
-        let failing = self
-            .reason
-            .as_deref()
-            .and_then(|it| it.strip_prefix(&begin));
-        for id in failing.into_iter().flat_map(|ids| ids.split(", ")) {
-            let passed = before.find(id).filter(|_| before.passes(id)).cloned();
-            if let Some(goal) = passed {
-                snapshot.replace(Measurement {
-                    result: CheckResult::Fail,
-                    value: None,
-                    reason: Some("it failed without the undone change, too".to_owned()),
-                    ..goal
-                });
-            }
-        }
-        snapshot
+    /// Returns the goals that failed without the undone change, too.
+    pub fn still_failing(&self) -> impl Iterator<Item = &str> {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let ids = reason.strip_prefix(ENVIRONMENT_CHANGED);
+        let ids = ids.and_then(|it| it.strip_prefix(ALSO_WITHOUT));
+        ids.into_iter().flat_map(|ids| ids.split(", "))
     }
 
     /// Says whether the agent of the cycle gave up.

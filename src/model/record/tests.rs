@@ -193,7 +193,8 @@ fn without_progress_are_cycles_that_brought_nothing_by_their_own_fault() {
 
 #[test]
 fn what_failed_without_an_undone_change_too_is_known_to_fail() {
-    use crate::model::snapshot::Measurement;
+    use crate::model::figures;
+    use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
     let measurement = |id: &str, result| Measurement {
         id: id.to_owned(),
         result,
@@ -223,13 +224,13 @@ fn what_failed_without_an_undone_change_too_is_known_to_fail() {
         ..record(1, CycleResult::Regressed)
     };
     let changed = undone(environment_changed(&["c".to_owned()]));
-    let since = changed.known_since(&before);
+    let since = figures::known_since(&changed, &before);
     assert_eq!((since.score, since.goals_passing), (33.33, 1));
     assert!(!since.passes("c") && since.passes("b"));
     assert_eq!(changed.score_left(), None);
     assert_eq!(changed.scores(), "measured 66.67 → 33.33, undone");
     let other = undone("passed before and no longer: c".to_owned());
-    assert_eq!(other.known_since(&before), before);
+    assert_eq!(figures::known_since(&other, &before), before);
     assert_eq!(other.score_left(), Some(66.67));
 }
 
