@@ -72,6 +72,21 @@ fn what_tools_made_and_the_agent_committed_itself_is_kept_and_named() {
 }
 
 #[test]
+fn a_fixture_of_machine_code_that_is_moved_is_committed_where_it_is_now() {
+    for setting in ["", "evolve: {isolate: true}\n"] {
+        let repo = repository(setting);
+        repo.write("fixtures/a.elf", "\x7fELF code\n");
+        repo.write("fixtures/b.txt", "text\n");
+        repo.commit_all("fixtures");
+        repo.agent_does(&["mkdir t; mv fixtures t/fixtures; echo good >a.txt"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{setting}");
+        let tracked = repo.git(&["ls-files"]);
+        assert!(tracked.contains("t/fixtures/a.elf"), "{setting}: {tracked}");
+    }
+}
+
+#[test]
 fn what_the_user_had_and_tools_made_stays_and_is_no_part_of_a_change() {
     let repo = repository("");
     repo.write(".coverage", "mine\n");

@@ -18,6 +18,8 @@ use crate::model::text;
 pub const FOLDER: &str = "quarantine";
 /// How many bytes the quarantine of a repository holds, over all cycles.
 const LIMIT: u64 = 1 << 30;
+/// The bytes up to which it takes what can be made again.
+const LIMIT_OF_MADE: u64 = LIMIT / 8;
 /// The most bytes of a file that is held against an earlier one.
 const COMPARED: u64 = 16 << 20;
 /// How many files of a kind are named.
@@ -96,6 +98,13 @@ impl Quarantine {
         let words = format!("{} ({} MiB)", shown(name), bytes >> 20);
         self.dropped.push(words);
         Ok(())
+    }
+
+    /// Says whether a file can be taken that is not worth what room there is for others: it can be made again.
+    pub fn has_room_for(&mut self, file: &Path) -> bool {
+        let all = self.folder.parent().unwrap_or(&self.folder);
+        let held = *self.held.get_or_insert_with(|| size(all));
+        held + size(file) <= LIMIT_OF_MADE
     }
 
     /// Refuses what does not fit any more. Nothing is dropped to make room: what lies there may be somebody's only copy.

@@ -78,13 +78,13 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
     MADE.contains(&name)
         || is_coverage
         || MADE_ENDS.iter().any(|end| name.ends_with(end))
-        || MACHINE_CODE.iter().any(|code| begin.starts_with(code))
+        || !name.ends_with(".deb") && MACHINE_CODE.iter().any(|code| begin.starts_with(code))
 }
 
 /// Returns the words on such files that an agent left and that were not committed.
 pub fn left_out(files: &[String]) -> String {
     format!(
-        "left out of the commit and put into the quarantine, as tools made it and git had better ignore it: {}",
+        "left out of the commit, as tools made it and git had better ignore it: {}",
         text::some_of(files, NAMED)
     )
 }
@@ -236,6 +236,7 @@ mod tests {
             ("a/.coverage.host.1", b"", true),
             ("main.o", b"\x7fELF\x02\x01\x01\0", true),
             ("libx.a", b"!<arch>\n", true),
+            ("a.deb", b"!<arch>\n", false),
             ("coverage.xml", b"<?xml ve", false),
             ("chair.obj", b"v 1 0 0\n", false),
             ("logo.png", b"\x89PNG\r\n\x1a\n", false),

@@ -18,6 +18,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::git::may_refuse;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::hash_file;
 use crate::error::{Error, Result};
 use crate::model::{output, text};
 use strays::Left;
@@ -89,7 +90,7 @@ impl Workspace<'_> {
             }
             match path.ends_with(b"/") {
                 true => left.note_nested(path),
-                false if self.is_made_by_tools(start, &path) => made.push(path),
+                false if self.is_made_by_tools(start, &path)? => made.push(path),
                 false => wanted.push(path),
             }
         }
@@ -139,20 +140,28 @@ impl Workspace<'_> {
         Ok(is_staged)
     }
 
-    /// Says whether tools made a new file: who committed it would have every check that makes it again write to a tracked file.
-    fn is_made_by_tools(&self, start: &Start, path: &[u8]) -> bool {
+    /// Says whether tools made a new file: who committed it would have every check that makes it again write to a tracked file. What git
+    /// knows by its bytes was only moved or copied, and what attributes give to a filter is meant to be committed.
+    fn is_made_by_tools(&self, start: &Start, path: &[u8]) -> Result<bool> {
         let name = String::from_utf8_lossy(path);
         let place = self.repo.root.join(OsStr::from_bytes(path));
-        is_beneath(&self.repo.root, path)
+        let is_made = is_beneath(&self.repo.root, path)
             && output::is_made(&name, &files::begin_of(&place, output::TELLING))
-            && !self.repo.may_have_file(&start.tree, &name)
+            && !self.repo.may_have_file(&start.tree, &name);
+        let is_known = || hash_file(&place).is_some_and(|id| self.repo.has_object(&id));
+        Ok(is_made && !is_known() && !self.has_filter(path)?)
     }
 
-    /// Puts what tools made into the quarantine: it is in no commit, so that nothing is measured with it.
+    /// Puts what tools made into the quarantine, or removes it where that has become large: it can be made again. It is in no commit, so
+    /// that nothing is measured with it.
     fn leave_out(&self, start: &Start, made: &[Vec<u8>], left: &mut Left) -> Result<()> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         for path in made {
-            quarantine.take(&self.repo.root, path)?;
+            let place = self.repo.root.join(OsStr::from_bytes(path));
+            match quarantine.has_room_for(&place) {
+                true => quarantine.take(&self.repo.root, path)?,
+                false => files::remove(&place)?,
+            }
         }
         if !made.is_empty() {
             let names: Vec<_> = made.iter().map(text::path).collect();

@@ -214,7 +214,11 @@ impl Workspace<'_> {
         filled.retain(|folder, _| !known.contains(folder));
         let is_made = |path: &&String| {
             let place = self.repo.root.join(path);
-            let is_filled = filled.keys().any(|folder| path.starts_with(folder));
+            let is_in = |folder: &&str| {
+                path.strip_prefix(*folder)
+                    .is_some_and(|it| it.starts_with('/'))
+            };
+            let is_filled = filled.keys().any(is_in);
             !is_filled
                 && output::is_made(path, &files::begin_of(&place, output::TELLING))
                 && !self.repo.may_have_file(&start.tree, path)
