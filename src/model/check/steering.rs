@@ -9,7 +9,9 @@ pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str]
         ("pytest" | "py.test", _) => &[
             "conftest.py",
             "sitecustomize.py",
+            "sitecustomize/__init__.py",
             "usercustomize.py",
+            "usercustomize/__init__.py",
             // With arguments, the settings of their common folder count.
             "pytest.toml",
             ".pytest.toml",
@@ -18,7 +20,12 @@ pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str]
             ".coveragerc",
             ".coveragerc.toml",
         ],
-        ("python" | "pypy", _) => &["sitecustomize.py", "usercustomize.py"],
+        ("python" | "pypy", _) => &[
+            "sitecustomize.py",
+            "sitecustomize/__init__.py",
+            "usercustomize.py",
+            "usercustomize/__init__.py",
+        ],
         ("cargo", Some("fmt")) | ("rustfmt", _) => &[".rustfmt.toml", "rustfmt.toml"],
         ("cargo", Some("clippy")) => &["build.rs", ".clippy.toml", "clippy.toml"],
         ("cargo", Some("deny" | "audit" | "metadata" | "tree")) => &[],

@@ -1,10 +1,8 @@
 //! What new tests can do to the others, as runners load all of them into one program. Pure.
 
-use std::collections::BTreeSet;
-
 /// Says whether a new test with this text can end the program that runs all tests, its own among them: what was found until then is not
-/// told, and the program may say that all is well. Not so a test of Python's that leaves by SystemExit: pytest and unittest take that for
-/// its failure, and only where a module is loaded or set up for the end. A `process.exit` that the text mocks ends nothing.
+/// told, and the program may say that all is well. One of Python's that only expects SystemExit ends nothing, nor does a `process.exit`
+/// that the text mocks, and never gives back.
 pub fn ends_tests(text: &str) -> bool {
     const ENDING: [&str; 8] = [
         "os._exit",
@@ -16,75 +14,48 @@ pub fn ends_tests(text: &str) -> bool {
         "os.Exit",
         "func TestMain(",
     ];
-    // Many a test can be run by itself, too.
-    let is_alone = text.contains("__main__");
     ENDING.iter().any(|it| text.contains(it))
         || text.contains("process.exit") && !mocks_exit(text)
-        || !is_alone && leaves(text)
+        || leaves(text)
 }
 
 /// Says whether a text of JavaScript's puts something in the place of `process.exit`.
 fn mocks_exit(text: &str) -> bool {
     let is_bare = |c: &char| !c.is_whitespace() && !"'\"`".contains(*c);
-    let bare: String = text.chars().filter(is_bare).collect();
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with(['/', '*']));
+    let bare: String = lines.flat_map(str::chars).filter(is_bare).collect();
     let ways = ["spyOn(process,exit).mock", "mock.method(process,exit,"];
-    ways.iter().any(|way| bare.contains(way))
+    ways.iter().any(|way| bare.contains(way)) && !bare.to_lowercase().contains("restore")
 }
 
-/// Says whether a text of Python's leaves by SystemExit elsewhere than in a function that is called in tests alone: outside of all, in one
-/// that sets up a module or a class, or where what stands outside names a function. What is expected, or the name of what is mocked,
-/// leaves nothing.
+/// Says whether a text of Python's may leave by SystemExit. What is expected, the name of what is mocked, and what stands in a text for
+/// another program leave nothing.
 fn leaves(text: &str) -> bool {
     const HARMLESS: [&str; 4] = ["aises(", "raise_error(", "patch(\"", "patch('"];
-    const SETTING_UP: [&str; 5] = [
-        "load_tests",
-        "setUpClass",
-        "setUpModule",
-        "tearDownClass",
-        "tearDownModule",
-    ];
     let leaves = |line: &str| {
+        let runs_texts = ["exec(", "eval("].iter().any(|it| line.contains(it));
         let mut ways = ["sys.exit", "SystemExit"].into_iter();
         ways.any(|way| {
             let mut all = line.match_indices(way);
-            all.any(|(at, _)| !HARMLESS.iter().any(|it| line[..at].ends_with(it)))
+            all.any(|(at, _)| {
+                let before = &line[..at];
+                let is_in_text = ['\'', '"']
+                    .iter()
+                    .any(|it| before.matches(*it).count() % 2 == 1);
+                !HARMLESS.iter().any(|it| before.ends_with(it)) && (runs_texts || !is_in_text)
+            })
         })
     };
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    let mut functions: BTreeSet<&str> = BTreeSet::new();
-    let mut outside: BTreeSet<&str> = BTreeSet::new();
-    let mut is_left = false;
-    // The outermost function in which a line stands, and how far that is indented.
-    let mut function: Option<(usize, &str)> = None;
-    for line in text.lines() {
-        let code = line.trim_start();
-        let indent = line.len() - code.len();
-        // An empty line ends nothing, nor does the one that closes what a function takes.
-        let is_within = code.is_empty() || code.starts_with(')');
-        function = function.filter(|(at, _)| is_within || indent > *at);
-        let plain = code.strip_prefix("async ").unwrap_or(code);
-        if let (None, Some(rest)) = (function, plain.strip_prefix("def ")) {
-            let name = rest.split(|c| !is_of_name(c)).next().unwrap_or_default();
-            functions.insert(name);
-            function = Some((indent, name));
+    // Many a test can be run by itself, too.
+    let mut is_alone = false;
+    text.lines().any(|line| {
+        if !line.is_empty() && !line.starts_with([' ', '\t']) {
+            is_alone = line.starts_with("if __name__ == ");
         }
-        match function {
-            Some((_, name)) => {
-                let is_left_here = leaves(line);
-                if is_left_here && SETTING_UP.contains(&name) {
-                    return true;
-                }
-                is_left |= is_left_here;
-            }
-            None if leaves(line) => return true,
-            // A function that is called, handed on, or decorates.
-            None if line.contains('(') || code.starts_with('@') => {
-                outside.extend(line.split(|c| !is_of_name(c)));
-            }
-            None => {}
-        }
-    }
-    is_left && !functions.is_disjoint(&outside)
+        !is_alone && leaves(line)
+    })
 }
 
 /// Says whether a new test with this text can take the others out, or change for all of them what they test: runners load their test files
@@ -176,17 +147,20 @@ mod tests {
                 false,
             ),
             (
-                "class A(TestCase):\n    def test_a(\n        self,\n    ):\n        sys.exit(3)\n",
-                false,
-            ),
-            (
                 "def run():\n    with pytest.raises(SystemExit):\n        main()\n",
                 false,
             ),
+            ("def end():\n    sys.exit(0)\nsetUpModule = end\n", true),
+            ("    self.addClassCleanup(sys.exit, 0)\n", true),
             (
-                "\"\"\"Of main.\"\"\"\nimport sys\ndef main() -> None:\n    sys.exit(3)\n\ndef test_a():\n    with pytest.raises(SystemExit):\n        main()\n",
+                "def test_a():\n    exec(\"import sys; sys.exit(0)\")\n",
+                true,
+            ),
+            (
+                "def test_a():\n    pass\n\nif __name__ == '__main__':\n    sys.exit(main())\n",
                 false,
             ),
+            ("if __name__ == '__main__':\n    pass\nsys.exit(0)\n", true),
             ("def run():\n    sys.exit(0)\n\nrun()\n", true),
             (
                 "def run(f):\n    sys.exit(0)\n\n@run\ndef a(): pass\n",
@@ -213,6 +187,14 @@ mod tests {
             (
                 "t.mock.method(process, 'exit', () => {}); process.exit(0)",
                 false,
+            ),
+            (
+                "const s = vi.spyOn(process, 'exit').mockReturnValue(); s.mockRestore(); process.exit(0)",
+                true,
+            ),
+            (
+                "// vi.spyOn(process, 'exit').mockReturnValue()\nprocess.exit(0)",
+                true,
             ),
             (
                 "vi.spyOn(process, 'exit').mockReturnValue(); process.abort()",
