@@ -78,6 +78,16 @@ fn a_socket_in_the_place_of_a_tracked_file_is_its_removal() {
 }
 
 #[test]
+fn a_pipe_of_the_users_that_is_written_to_stays() {
+    let repo = repository("isolate: false");
+    let made = repo.command("mkfifo").arg("mine").status().unwrap();
+    assert!(made.success());
+    repo.agent_does(&["exec 3<>mine; echo x >&3; touch s"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(fs::symlink_metadata(repo.path("mine")).is_ok());
+}
+
+#[test]
 fn a_socket_at_which_somebody_listens_stays() {
     let repo = repository("isolate: false");
     let near = repo.outside().join("near");

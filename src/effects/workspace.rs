@@ -208,6 +208,7 @@ impl Workspace<'_> {
             whereabouts: Some(Arc::new(whereabouts)),
             repositories: None,
             ignoring: None,
+            unlisted: None,
             since: clock::now().timestamp(),
             dated,
             unverified_since: None,
@@ -251,7 +252,12 @@ impl Workspace<'_> {
         let root = &self.repo.root;
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut near = Near::below(root);
+        let known = start.unlisted.as_deref();
         for path in unlisted {
+            // Who writes to a pipe changes its times.
+            if known.is_some_and(|known| known.contains(path)) {
+                continue;
+            }
             let seen = near.look(path.as_os_str().as_bytes());
             let is_new = seen.is_some_and(|seen| start.is_since(seen));
             if is_new && (self.repo.is_slot || !pipes::is_served(&root.join(path))) {

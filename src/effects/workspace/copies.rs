@@ -77,6 +77,7 @@ impl Workspace<'_> {
             let met = pipes::met(root, &self.repo.plain);
             start.repositories = Some(named(met.repositories));
             start.ignoring = Some(met.ignoring.into_iter().collect::<BTreeSet<_>>().into());
+            start.unlisted = Some(met.unlisted.into_iter().collect::<BTreeSet<_>>().into());
         }
         Ok(())
     }

@@ -88,6 +88,9 @@ pub struct Start {
     /// What was called `.gitignore` then; none where that is not known, as after a crash.
     #[serde(skip)]
     pub ignoring: Option<Arc<BTreeSet<PathBuf>>>,
+    /// The pipes, sockets and devices then; none where that is not known.
+    #[serde(skip)]
+    pub unlisted: Option<Arc<BTreeSet<PathBuf>>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
     /// The same as the file system dates what is changed, from before the tree was looked at; none after a crash.
