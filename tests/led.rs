@@ -118,6 +118,50 @@ fn an_environment_that_asks_before_pythonpath_is_named() {
 }
 
 #[test]
+fn a_check_that_says_otherwise_is_named() {
+    let repo = with_environment("isolate: true", Installed::Line);
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &goals.replacen("check: \"python3", "check: \"PYTHONPATH=. python3", 1),
+    );
+    repo.commit_all("otherwise");
+    repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
+    let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+    let named = "total: the program that PATH leads to runs your checkout's code";
+    assert!(said.contains(named), "{said}");
+}
+
+#[test]
+fn a_folder_with_what_would_come_before_pythons_own_leads_nobody() {
+    let repo = with_environment("isolate: true", Installed::Line);
+    repo.write("src/queue.py", "raise SystemExit(3)\n");
+    repo.commit_all("a queue of its own");
+    repo.agent_does(&["python3 -c 'import queue' && touch \"$OUT/whole\""]);
+    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+    assert!(repo.out("whole").exists(), "{said}");
+    assert!(!said.contains("in a copy, PYTHONPATH"), "{said}");
+    let named = "total, mean: the program that PATH leads to runs your checkout's code";
+    assert!(said.contains(named), "{said}");
+}
+
+#[test]
+fn a_folder_of_the_checkout_in_path_is_named_with_who_calls_what_is_there() {
+    let mut repo = TestRepo::empty().with_out();
+    repo.write("bin/probe", "#!/bin/sh\ntest -e a\n");
+    crate::harness::write_program(&repo.path("bin/probe"), "#!/bin/sh\ntest -e a\n");
+    repo.commit_goals("  - {id: a, description: d, check: probe, weight: 5}\n  - {id: b, description: d, check: \"true\", weight: 5}\n");
+    let path = std::env::var("PATH").unwrap();
+    let bin = repo.path("bin");
+    repo.env
+        .push(("PATH".to_owned(), format!("{}:{path}", bin.display())));
+    repo.agent_does(&["touch a"]);
+    let said = repo.run(&["--max-cycles=1", "--isolate"]).expect(0).stderr;
+    let named = "a: the program that PATH leads to is your checkout's, and not the copy's";
+    assert!(said.contains(named), "{said}");
+}
+
+#[test]
 fn variables_that_lead_into_the_checkout_lead_into_the_copy() {
     for sandbox in [
         "mode: none",

@@ -1,12 +1,13 @@
 //! Looks through what copies are lent, and through the environments in PATH, for what leads back into the checkout, or into another
 //! copy. Only names that tell are looked at, and not more than so many: what is lent can be as large as it likes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::effects::files;
+use crate::effects::{files, program};
+use crate::model::check::{self, Front};
 use crate::model::leads::{Leads, Place};
 use crate::model::lent::{self, Bounds, Form, Led};
 
@@ -34,8 +35,9 @@ pub fn by_variables(root: &Path) -> Leads {
         None => Place::Elsewhere(path),
     };
     Leads::of(|variable| {
-        let paths = env::var_os(variable).unwrap_or_default();
-        let paths = env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+        let paths = env::var_os(variable).filter(|paths| !paths.is_empty());
+        // An empty one stands for the folder in which something runs.
+        let paths = paths.iter().flat_map(env::split_paths);
         paths.map(place).collect()
     })
 }
@@ -56,8 +58,8 @@ fn below(root: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// Says where these commands, each with what it is called, would run a checkout's code though they run in a copy: in an environment
-/// that PATH leads to, and that does not ask PYTHONPATH first. `is_prepared` says that copies are made ready, and may have one of
-/// their own.
+/// that PATH leads to, and that does not ask PYTHONPATH first, or where a command says otherwise; and by a folder of the checkout in
+/// PATH. `is_prepared` says that copies are made ready, and may have an environment of their own.
 pub fn in_environment(
     root: &Path,
     links: &[String],
@@ -68,24 +70,89 @@ pub fn in_environment(
     let Some(bounds) = bounds(root, &links, None) else {
         return Vec::new();
     };
-    let commands = commands.iter();
-    let commands: Vec<_> = commands
+    let alone: Vec<_> = commands
+        .iter()
         .filter(|(_, command)| !lent::has_its_own(command))
         .collect();
-    let told = environments(&bounds).into_iter().filter_map(|environment| {
-        let (file, to) = environment.leads_for_good()?;
-        let is_there = |program: &str| {
-            let found = which::which(program);
-            found.is_ok_and(|found| found.parent() == Some(environment.programs.as_path()))
-        };
+    let calling = |is_there: &dyn Fn(&Path) -> bool, is_meant: &dyn Fn(&str) -> bool| {
+        let is_there = |program: &str| which::which(program).is_ok_and(|found| is_there(&found));
         let calling = commands
             .iter()
-            .filter(|(_, command)| lent::calls(command, &is_there));
-        let calling: Vec<&str> = calling.map(|(name, _)| name.as_str()).collect();
-        let any_may = environment.is_marked && !is_prepared && !commands.is_empty();
-        (!calling.is_empty() || any_may).then(|| lent::by_environment(&calling, file, to))
-    });
-    told.collect()
+            .filter(|(_, command)| is_meant(command) && lent::calls(command, &is_there));
+        calling.map(|(name, _)| name.as_str()).collect::<Vec<_>>()
+    };
+    let is_alone = |command: &str| !lent::has_its_own(command);
+    let mut told = Vec::new();
+    for environment in environments(&bounds) {
+        let is_there = |found: &Path| found.parent() == Some(environment.programs.as_path());
+        match environment.leads_for_good() {
+            Some((file, to)) => {
+                let calling = calling(&is_there, &is_alone);
+                let any_may = environment.is_marked && !is_prepared && !alone.is_empty();
+                if !calling.is_empty() || any_may {
+                    told.push(lent::by_environment(&calling, file, to));
+                }
+            }
+            None => {
+                let taken = environment.found.iter().filter_map(|it| it.taken.as_ref());
+                let folders: Vec<String> = taken
+                    .filter_map(|it| below(root, it)?.to_str().map(str::to_owned))
+                    .collect();
+                let is_undone = |command: &str| lent::leads_elsewhere(command, &folders);
+                let calling = calling(&is_there, &is_undone);
+                let first = environment.found.first();
+                if let Some(first) = first.filter(|_| !calling.is_empty()) {
+                    told.push(lent::by_environment(&calling, &first.shown, &first.to));
+                }
+            }
+        }
+    }
+    // A program that is installed for itself is a link into an environment of its own.
+    for home in homes(commands) {
+        let is_there = |found: &Path| home_of(found).as_deref() == Some(&home);
+        let calling = calling(&is_there, &is_alone);
+        let environment = Environment::at(home.join("bin"), &bounds);
+        let first = environment.as_ref().and_then(|it| it.found.first());
+        if let Some(first) = first.filter(|_| !calling.is_empty()) {
+            told.push(lent::by_environment(&calling, &first.shown, &first.to));
+        }
+    }
+    for folder in in_path().filter(|folder| folder.is_absolute()) {
+        let is_forbidden = folder.canonicalize().is_ok_and(|real| bounds.forbid(&real));
+        if !is_forbidden || below(root, &folder).is_none_or(|it| lent::is_of_tools(&it)) {
+            continue;
+        }
+        let calling = calling(&|found| found.parent() == Some(&folder), &|_| true);
+        if !calling.is_empty() {
+            told.push(lent::by_folder(&calling, &folder));
+        }
+    }
+    told
+}
+
+/// Returns the environments behind links in PATH that commands call.
+fn homes(commands: &[(String, String)]) -> BTreeSet<PathBuf> {
+    let programs = commands
+        .iter()
+        .flat_map(|(_, command)| check::programs(command));
+    let found = programs.filter_map(|program| which::which(program).ok());
+    found.filter_map(|found| home_of(&found)).collect()
+}
+
+/// Returns the environment into which a link in PATH leads.
+fn home_of(found: &Path) -> Option<PathBuf> {
+    let real = found.canonicalize().ok()?;
+    let home = real.parent()?.parent()?;
+    let is_elsewhere = found.parent()?.canonicalize().ok()? != real.parent()?;
+    (is_elsewhere && home.join("pyvenv.cfg").exists()).then(|| home.to_owned())
+}
+
+/// Returns the folders in PATH.
+fn in_path() -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    folders.dedup();
+    folders.into_iter()
 }
 
 /// An environment whose programs PATH has.
@@ -106,9 +173,8 @@ impl Environment {
             .filter_map(|one| one.taken.as_ref())
             .collect();
         let is_taken = |one: &Found| {
-            // What tells of an installation takes no effect by itself.
-            let is_told = taken.iter().any(|folder| folder.starts_with(&one.to));
-            one.taken.is_some() || one.form == Some(Form::Url) && is_told
+            let is_told = || taken.iter().any(|folder| folder.starts_with(&one.to));
+            one.taken.is_some() || one.is_told && is_told()
         };
         let one = self.found.iter().find(|one| !is_taken(one))?;
         Some((&one.shown, &one.to))
@@ -117,11 +183,15 @@ impl Environment {
 
 /// Returns the environments in PATH that lead to what `bounds` forbid.
 fn environments(bounds: &Bounds) -> Vec<Environment> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    folders.dedup();
-    folders.retain(|folder| folder.ends_with("bin"));
-    let environment = |programs: PathBuf| {
+    let folders = in_path().filter(|folder| folder.ends_with("bin"));
+    let all = folders.filter_map(|programs| Environment::at(programs, bounds));
+    all.filter(|environment| !environment.found.is_empty())
+        .collect()
+}
+
+impl Environment {
+    /// Looks at the one whose programs lie in this folder.
+    fn at(programs: PathBuf, bounds: &Bounds) -> Option<Environment> {
         let home = programs.parent().filter(|home| home.is_absolute())?;
         let has = |name: &str| home.join(name).exists();
         let is_marked = has("pyvenv.cfg") || has("conda-meta");
@@ -147,10 +217,7 @@ fn environments(bounds: &Bounds) -> Vec<Environment> {
             found: all_through(top, &bounds),
             programs,
         })
-    };
-    let all = folders.into_iter().filter_map(environment);
-    all.filter(|environment| !environment.found.is_empty())
-        .collect()
+    }
 }
 
 /// Finds what of these paths of a checkout leads back into it, or into another copy than this, if anything does.
@@ -203,8 +270,8 @@ impl Folder {
 struct Found {
     /// The file or link.
     shown: String,
-    /// How it says so; a link does by itself.
-    form: Option<Form>,
+    /// It only tells of an installation, and takes no effect by itself.
+    is_told: bool,
     /// Where it leads.
     to: PathBuf,
     /// The folder from which Python takes modules because of it, behind those of PYTHONPATH.
@@ -279,10 +346,18 @@ fn linked(folder: &Folder, path: &Path, shown: String, bounds: &Bounds) -> Optio
     let is_package = lent::has_packages(folder.name()) && to.file_name() == path.file_name();
     Some(Found {
         shown,
-        form: None,
-        taken: to.parent().filter(|_| is_package).map(Path::to_owned),
+        is_told: false,
+        taken: to
+            .parent()
+            .filter(|folder| is_package && !comes_in_front(folder))
+            .map(Path::to_owned),
         to,
     })
+}
+
+/// Says whether a folder has modules that Python would take in place of its own, were it in PYTHONPATH.
+fn comes_in_front(folder: &Path) -> bool {
+    !program::taken_for_own(&[Front::of(String::new())], folder).is_empty()
 }
 
 /// Returns where a file tells of that it must not lead to.
@@ -296,17 +371,18 @@ fn told(folder: &Folder, name: &str, shown: &str, bounds: &Bounds) -> Vec<Found>
     };
     let text = String::from_utf8_lossy(&bytes);
     let real = |path: &String| folder.path.join(path).canonicalize().ok();
-    let taken: Vec<PathBuf> = lent::taken_from(name, &text)
-        .iter()
-        .filter_map(real)
-        .collect();
-    let paths = lent::paths(form, &text);
-    let led = paths.iter().filter_map(real).filter(|to| bounds.forbid(to));
-    led.map(|to| Found {
-        shown: shown.to_owned(),
-        form: Some(form),
-        taken: taken.iter().find(|folder| to.starts_with(folder)).cloned(),
-        to,
-    })
-    .collect()
+    let taken = lent::taken_from(name, &text);
+    let found = lent::paths(form, &text).into_iter().filter_map(|path| {
+        let to = real(&path).filter(|to| bounds.forbid(to))?;
+        let from = taken.iter().find(|(known, _)| *known == path);
+        Some(Found {
+            shown: shown.to_owned(),
+            is_told: form == Form::Url || name.ends_with(".egg-link"),
+            taken: from
+                .and_then(|(_, folder)| real(folder))
+                .filter(|folder| !comes_in_front(folder)),
+            to,
+        })
+    });
+    found.collect()
 }

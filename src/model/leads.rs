@@ -96,7 +96,7 @@ impl Leads {
         let led: Vec<String> = led.collect();
         (!led.is_empty()).then(|| {
             format!(
-                "in a copy, {}, where your environment leads to your checkout",
+                "in a copy, {}, where your environment leads to your checkout, which has what a change takes out there: to be sure, let the copy have an environment of its own (`prepare`)",
                 led.join(" and ")
             )
         })
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(leads.folders(), ["src", "lib", ""]);
         assert_eq!(
             leads.words().unwrap(),
-            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout"
+            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout, which has what a change takes out there: to be sure, let the copy have an environment of its own (`prepare`)"
         );
         let none = Leads::of(|_| {
             ["/opt", "./lib", "../x"]

@@ -81,13 +81,18 @@ pub fn paths(form: Form, text: &str) -> Vec<String> {
     }
 }
 
-/// Returns the folders from which Python takes modules because of a file of this name, behind those of PYTHONPATH: lines of a
-/// `*.pth`, and what setuptools' finder of an editable install maps, which asks last.
-pub fn taken_from(name: &str, text: &str) -> Vec<String> {
+/// Returns the paths in a file of this name because of which Python takes modules behind those of PYTHONPATH, each with the folder that
+/// it takes them from: lines of a `*.pth` in which nothing runs, which may put itself in front, and what setuptools' finder of an
+/// editable install maps, which asks last.
+pub fn taken_from(name: &str, text: &str) -> Vec<(String, String)> {
     if name.ends_with(".pth") {
-        let lines = text.lines().map(str::trim);
-        let paths = lines.filter(|line| line.starts_with('/'));
-        return paths.map(str::to_owned).collect();
+        let lines = || text.lines().map(str::trim);
+        let is_code = |line: &str| line.split_whitespace().next() == Some("import");
+        let is_run = lines().any(is_code);
+        let paths = lines().filter(|line| !is_run && line.starts_with('/'));
+        return paths
+            .map(|path| (path.to_owned(), path.to_owned()))
+            .collect();
     }
     if !(name.starts_with("__editable___") && name.ends_with("_finder.py")) {
         return Vec::new();
@@ -98,8 +103,8 @@ pub fn taken_from(name: &str, text: &str) -> Vec<String> {
     let mapped = MAPPED.captures_iter(text);
     let above = mapped.filter_map(|found| {
         let package = found["package"].replace('.', "/");
-        let folder = found["path"].strip_suffix(&package)?;
-        folder.strip_suffix('/').map(str::to_owned)
+        let folder = found["path"].strip_suffix(&package)?.strip_suffix('/')?;
+        Some((found["path"].to_owned(), folder.to_owned()))
     });
     above.collect()
 }
@@ -256,6 +261,42 @@ pub fn has_its_own(command: &str) -> bool {
     command.contains("PYTHONPATH=") || words.any(|word| WITH_THEIR_OWN.contains(&word))
 }
 
+/// Says whether a command sets PYTHONPATH itself, and to none of these folders below the root, nor to what it was.
+pub fn leads_elsewhere(command: &str, folders: &[String]) -> bool {
+    let mut set = command.split("PYTHONPATH=").skip(1).map(|rest| {
+        let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
+        rest[..end.unwrap_or(rest.len())].trim_matches(['"', '\''])
+    });
+    let has = |value: &str, folder: &String| {
+        let mut parts = value.split(':').map(|part| {
+            let part = part.strip_prefix("$PWD/").unwrap_or(part);
+            part.strip_prefix("./")
+                .unwrap_or(part)
+                .trim_end_matches('/')
+        });
+        let is_root = |part: &str| folder.is_empty() && ["", ".", "$PWD"].contains(&part);
+        parts.any(|part| part == folder.as_str() || is_root(part))
+    };
+    set.any(|value| {
+        !value.contains("PYTHONPATH") && !folders.iter().any(|folder| has(value, folder))
+    })
+}
+
+/// Says whether a folder of programs, below the checkout's root, is one that tools fill: what is there is not what a change is about.
+pub fn is_of_tools(folder: &Path) -> bool {
+    let mut parts = folder.iter().filter_map(|part| part.to_str());
+    parts.any(|part| part == "node_modules" || part.starts_with('.'))
+}
+
+/// Says that a folder of the checkout in PATH has the programs that these call.
+pub fn by_folder(calling: &[&str], folder: &Path) -> String {
+    format!(
+        "{}: the program that PATH leads to is your checkout's, and not the copy's with the change: it lies in {} — call it relative to the root",
+        calling.join(", "),
+        text::path(folder.as_os_str().as_encoded_bytes())
+    )
+}
+
 /// Says whether a command calls a program of an environment; `is_there` says which are found there.
 pub fn calls(command: &str, is_there: &dyn Fn(&str) -> bool) -> bool {
     check::programs(command).iter().any(|name| is_there(name))
@@ -295,24 +336,46 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_sets_pythonpath_otherwise_undoes_what_leads_it() {
+        let src = ["src".to_owned()];
+        for (command, expected) in [
+            ("PYTHONPATH=. python t.py", true),
+            ("PYTHONPATH=\"lib:tests\" pytest", true),
+            ("PYTHONPATH=./src/ pytest", false),
+            ("PYTHONPATH=lib:$PWD/src pytest", false),
+            ("PYTHONPATH=lib:$PYTHONPATH pytest", false),
+            ("pytest", false),
+        ] {
+            assert_eq!(leads_elsewhere(command, &src), expected, "{command}");
+        }
+        assert!(!leads_elsewhere(
+            "PYTHONPATH=. python t.py",
+            &[String::new()]
+        ));
+    }
+
+    #[test]
     fn what_comes_behind_pythonpath_is_told_from_what_does_not() {
         let mapping =
             "MAPPING: dict[str, str] = {'calc': '/r/src/calc', 'a.b': '/r/lib/a/b', 'c': '/r/d'}\n";
+        let both = [("/r/src/calc", "/r/src"), ("/r/lib/a/b", "/r/lib")];
         for (name, text, expected) in [
             (
                 "__editable__.calc-1.pth",
                 "/r/src\n\n# x\n./egg\n",
-                &["/r/src"][..],
+                &[("/r/src", "/r/src")][..],
             ),
-            ("a.pth", "import sys; sys.path.insert(0, '/r/src')\n", &[]),
             (
-                "__editable___calc_1_finder.py",
-                mapping,
-                &["/r/src", "/r/lib"],
+                "a.pth",
+                "import sys; sys.path.insert(0, '/r/src')\n/r/src\n",
+                &[],
             ),
+            ("__editable___calc_1_finder.py", mapping, &both),
             ("_calc_editable.py", mapping, &[]),
             ("direct_url.json", r#"{"url": "file:///r"}"#, &[]),
         ] {
+            let owned = |(path, folder): &(&str, &str)| ((*path).to_owned(), (*folder).to_owned());
+            let expected: Vec<_> = expected.iter().map(owned).collect();
             assert_eq!(taken_from(name, text), expected, "{name}");
         }
     }

@@ -59,6 +59,15 @@ fn is_known(module: &str) -> bool {
 }
 
 impl Front {
+    /// A folder from which modules are taken, whatever is run.
+    pub fn of(folder: String) -> Front {
+        Front {
+            folder,
+            tool: None,
+            question: None,
+        }
+    }
+
     /// Returns the module that a file or folder of this name would be taken for in place of Python's own or the tool, if any;
     /// a folder's counts with `__init__` in it.
     pub fn taken_for<'n>(&self, name: &'n str) -> Option<&'n str> {
