@@ -69,7 +69,14 @@ impl Tool {
     /// Says whether the program finds a file by its name and goes by it.
     pub fn goes_by(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        if anywhere(&self.name, self.subcommand.as_deref()).contains(&name) {
+        let is_at = |end: &&str| {
+            let before = path.strip_suffix(*end);
+            before.is_some_and(|it| it.is_empty() || it.ends_with('/'))
+        };
+        if anywhere(&self.name, self.subcommand.as_deref())
+            .iter()
+            .any(is_at)
+        {
             return true;
         }
         let tool = self.name.as_str();
@@ -209,6 +216,10 @@ mod tests {
             ("npx cspell", "cspell.json .cspell.json"),
             ("npx c8 npm test", "package.json .npmrc .c8rc.json"),
             ("npx nyc npm test", ".nycrc"),
+            (
+                "python3 tests/run.py",
+                "sitecustomize.py src/sitecustomize/__init__.py usercustomize/__init__.py",
+            ),
             ("typos", "typos.toml _typos.toml .typos.toml .gitignore"),
             ("codespell .", ".codespellrc setup.cfg"),
             ("vale .", ".vale.ini"),
