@@ -47,26 +47,21 @@ impl Workspace<'_> {
                 continue;
             }
             dropped.push(text::path(path));
-            let stays = !self.repo.is_slot;
-            if is_as_committed(&place, old) {
-                if !stays {
-                    files::remove(&place)?;
+            let was = match is_as_committed(&place, old) {
+                true => None,
+                false => Some(self.checked_out(path, old)?),
+            };
+            let changed_from = was.filter(|was| !holds(&place, old, was));
+            match (&changed_from, self.repo.is_slot) {
+                (None, false) => {}
+                (None, true) => files::remove(&place)?,
+                (Some(_), true) => quarantine.take(root, path)?,
+                (Some(was), false) => {
+                    quarantine.take(root, path)?;
+                    let written = write(&place, old, was);
+                    written.map_err(|cause| Error::io("write", &place, cause))?;
                 }
-                continue;
             }
-            let was = self.checked_out(path, old)?;
-            if holds(&place, old, &was) {
-                if !stays {
-                    files::remove(&place)?;
-                }
-                continue;
-            }
-            quarantine.take(root, path)?;
-            if !stays {
-                continue;
-            }
-            let written = write(&place, old, &was);
-            written.map_err(|cause| Error::io("write", &place, cause))?;
         }
         let mut notes = Vec::new();
         if !dropped.is_empty() {
