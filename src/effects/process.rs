@@ -54,12 +54,6 @@ pub use now::Said;
 
 /// The hidden first argument that makes this program the supervising process.
 pub const SUPERVISE: &str = "__supervise";
-/// Has a write beyond the limit of a file's size (`ulimit -f`) fail, which is told with the file, instead of ending this program
-/// without a word. Called before there is another thread. What is started for jobs has no signal blocked.
-pub fn outlive_size_limit() {
-    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
-}
-
 /// How long a program may go on after SIGTERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long it may go on after a KILL, which has to act within a second.
@@ -83,6 +77,12 @@ const NOT_TAKEN: &str = "the supervising process had no file descriptor or no th
 pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.
 pub const MARK: &str = "_EVOLVE_RUN";
+
+/// Has a write beyond the limit of a file's size (`ulimit -f`) fail, which is told with the file, instead of ending this program
+/// without a word. Called before there is another thread. What is started for jobs has no signal blocked.
+pub fn outlive_size_limit() {
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+}
 
 /// Supervises for another `evolve`, which started this one with these arguments for it; returns the exit code.
 pub fn supervise(arguments: impl Iterator<Item = OsString>) -> u8 {
