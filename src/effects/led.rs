@@ -70,10 +70,6 @@ pub fn in_environment(
     let Some(bounds) = bounds(root, &links, None) else {
         return Vec::new();
     };
-    let alone: Vec<_> = commands
-        .iter()
-        .filter(|(_, command)| !lent::has_its_own(command))
-        .collect();
     let calling = |is_there: &dyn Fn(&Path) -> bool, is_meant: &dyn Fn(&str) -> bool| {
         let is_there = |program: &str| which::which(program).is_ok_and(|found| is_there(&found));
         let calling = commands
@@ -82,13 +78,14 @@ pub fn in_environment(
         calling.map(|(name, _)| name.as_str()).collect::<Vec<_>>()
     };
     let is_alone = |command: &str| !lent::has_its_own(command);
+    let is_any_alone = commands.iter().any(|(_, command)| is_alone(command));
     let mut told = Vec::new();
     for environment in environments(&bounds) {
         let is_there = |found: &Path| found.parent() == Some(environment.programs.as_path());
         match environment.leads_for_good() {
             Some((file, to)) => {
                 let calling = calling(&is_there, &is_alone);
-                let any_may = environment.is_marked && !is_prepared && !alone.is_empty();
+                let any_may = environment.is_marked && !is_prepared && is_any_alone;
                 if !calling.is_empty() || any_may {
                     told.push(lent::by_environment(&calling, file, to));
                 }

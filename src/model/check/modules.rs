@@ -195,11 +195,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
             [_, entry] if entry.ends_with("/__main__.py") => call.path(entry),
             _ => None,
         };
-        let within = within.map(|path| Front {
-            folder: folder_of(&path),
-            tool: None,
-            question: None,
-        });
+        let within = within.map(|path| Front::of(folder_of(&path)));
         let front = front(call, &scripts);
         // Those of PYTHONPATH come right behind it.
         let folders = call.places.modules.iter().chain(call.places.root.modules());
@@ -237,11 +233,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
     let name = stem(&call.words[0]);
     if !matches!(name.as_str(), "python" | "pypy") {
         let script = scripts.iter().find(|script| script.ends_with(".py"))?;
-        return Some(Front {
-            folder: folder_of(&call.path(script)?),
-            tool: None,
-            question: None,
-        });
+        return Some(Front::of(folder_of(&call.path(script)?)));
     }
     let options = programs::interpreter(&name)?;
     let found = programs::scan(&call.words, &options);
@@ -259,11 +251,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
         return None;
     }
     match (scripts.first(), found.code) {
-        (Some(script), None) => Some(Front {
-            folder: folder_of(&call.path(script)?),
-            tool: None,
-            question: None,
-        }),
+        (Some(script), None) => Some(Front::of(folder_of(&call.path(script)?))),
         (_, code) => {
             let module = code
                 .filter(|(letter, _)| *letter == 'm')
