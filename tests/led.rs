@@ -230,3 +230,87 @@ fn a_search_scores_the_code_of_its_copies() {
         "{said}"
     );
 }
+
+/// The same project with more modules, a package without `__init__.py` among them, and goals that import what a change may take out.
+fn with_modules(setting: &str, installed: Installed) -> TestRepo {
+    let repo = with_environment(setting, installed);
+    let goal = |id: &str, check: &str| {
+        format!("  - {{id: {id}, description: d, check: \"python3 -c '{check}'\", weight: 3}}\n")
+    };
+    let goals = goal("old", "import old")
+        + &goal("part", "import part.old, part.kept")
+        + &goal("calc", "import calc");
+    repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + &goals));
+    repo.write("src/old.py", "where = 1\n");
+    repo.write("src/part/old.py", "");
+    repo.write("src/part/kept.py", "");
+    repo.commit_all("modules");
+    repo
+}
+
+#[test]
+fn a_module_that_a_change_takes_out_is_not_found_in_the_checkout() {
+    for (setting, installed) in [
+        ("isolate: true", Installed::Line),
+        ("measure: clean", Installed::Finder),
+    ] {
+        for taken_out in [
+            "git mv src/old.py src/new.py",
+            "git rm -q src/part/old.py",
+            "mkdir lib; git mv src/calc lib/",
+        ] {
+            let repo = with_modules(setting, installed);
+            let mended = "printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py";
+            repo.agent_does(&[&format!("{mended}; {taken_out}"), mended]);
+            let said = all_of(repo.run(&["--max-cycles=2"]).expect(0));
+            assert_eq!(repo.each("result"), ["regressed", "improved"], "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_module_that_a_change_takes_out_for_an_installed_one_is_found_there() {
+    let repo = with_modules("isolate: true", Installed::Line);
+    let goals = repo.read("GOALS.yaml");
+    let asked = "import old; assert old.where == 2";
+    repo.write(
+        "GOALS.yaml",
+        &goals.replacen("'import old'", &format!("'{asked}'"), 1),
+    );
+    repo.commit_all("the installed one is wanted");
+    let site = output(
+        repo.command(repo.path(".venv/bin/python3"))
+            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
+    );
+    let site = String::from_utf8(site.stdout).unwrap();
+    fs::write(format!("{}/old.py", site.trim()), "where = 2\n").unwrap();
+    repo.agent_does(&[
+        "git rm -q src/old.py; printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py",
+    ]);
+    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+    assert_eq!(repo.each("result"), ["improved"], "{said}");
+}
+
+#[test]
+fn a_package_that_loses_its_init_is_the_copys_in_a_search() {
+    let repo = with_modules("measure: here", Installed::Finder);
+    repo.write("src/calc/value.py", "value = 1\n");
+    repo.write("src/old.py", "where = 1\n");
+    repo.commit_all("a value");
+    repo.attempts(&[
+        "git rm -q src/calc/__init__.py; echo 'value = 7' >src/calc/value.py",
+        "git rm -q src/old.py; echo 'value = 9' >src/calc/value.py",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let run = repo.evolve(&[
+        "search",
+        "python3 -c 'import calc.value; print(calc.value.value)'",
+        "--gate=python3 -c 'import old'",
+        "--files=src/**",
+        "--max-attempts=2",
+        "--yes",
+        &agent,
+    ]);
+    let said = all_of(run.expect(0));
+    assert_eq!(repo.endings(), ["accepted 7", "gate failed"], "{said}");
+}

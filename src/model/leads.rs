@@ -1,6 +1,8 @@
 //! How what runs in a copy is led to the copy's code where it would find the checkout's: by variables that name folders, and by a Python
 //! environment that knows where the checkout lies. Pure.
 
+pub mod absent;
+
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -19,38 +21,52 @@ pub enum Place {
     Elsewhere(PathBuf),
 }
 
-/// Variables by which code is found, each with its folders.
+/// What code is found by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Leads(Vec<(&'static str, Vec<Place>)>);
+pub struct Leads {
+    /// Variables, each with its folders.
+    variables: Vec<(&'static str, Vec<Place>)>,
+    /// Folders of the checkout, below its root, from which an environment of Python takes modules.
+    modules: Vec<PathBuf>,
+}
 
 impl Leads {
     /// Takes the folders that each of `VARIABLES` has.
     pub fn of(mut set: impl FnMut(&str) -> Vec<Place>) -> Leads {
         let all = VARIABLES.iter().map(|name| (*name, set(name)));
-        Leads(all.collect())
+        Leads {
+            variables: all.collect(),
+            modules: Vec::new(),
+        }
     }
 
     /// Returns the same with folders of the checkout, below its root, from which an environment of Python takes modules: these come
     /// before what PYTHONPATH has.
     #[must_use]
     pub fn with_modules(mut self, taken: Vec<PathBuf>) -> Leads {
-        let taken = taken.into_iter().map(Place::Within);
-        let python = self.0.iter_mut().find(|(name, _)| *name == OF_PYTHON);
-        if let Some((_, places)) = python {
-            *places = unique(taken.chain(places.drain(..)).collect());
+        let within = taken.iter().cloned().map(Place::Within);
+        let mut variables = self.variables.iter_mut();
+        if let Some((_, places)) = variables.find(|(name, _)| *name == OF_PYTHON) {
+            *places = unique(within.chain(places.drain(..)).collect());
         }
+        self.modules = unique(taken);
         self
+    }
+
+    /// Returns these folders.
+    pub fn modules(&self) -> &[PathBuf] {
+        &self.modules
     }
 
     /// Returns those that lead into the checkout.
     fn led(&self) -> impl Iterator<Item = &(&'static str, Vec<Place>)> {
         let is_within = |place: &Place| matches!(place, Place::Within(_));
-        self.0
+        self.variables
             .iter()
             .filter(move |(_, places)| places.iter().any(is_within))
     }
 
-    /// Returns what the variables are in a copy at `root`.
+    /// Returns what the variables are in a copy at `root`. What stands for modules that its commit lacks is looked for last.
     pub fn at(&self, root: &Path) -> Vec<(OsString, OsString)> {
         let there = |place: &Place| match place {
             Place::Within(path) if path.as_os_str().is_empty() => root.to_owned(),
@@ -58,8 +74,10 @@ impl Leads {
             Place::Elsewhere(path) => path.clone(),
         };
         let set = self.led().filter_map(|(name, places)| {
+            let has_absent = name == &OF_PYTHON && !self.modules.is_empty();
+            let absent = has_absent.then(|| absent::folder_beside(root));
             // A folder with a colon in its name cannot be told.
-            let value = std::env::join_paths(places.iter().map(there)).ok()?;
+            let value = std::env::join_paths(places.iter().map(there).chain(absent)).ok()?;
             Some((name.into(), value))
         });
         set.collect()
@@ -67,7 +85,7 @@ impl Leads {
 
     /// Returns the folders of the repository from which modules are taken first, below the root; empty stands for the root.
     pub fn folders(&self) -> Vec<String> {
-        let places = self.0.iter().flat_map(|(_, places)| places);
+        let places = self.variables.iter().flat_map(|(_, places)| places);
         let below = places.filter_map(|place| {
             let (Place::Within(path) | Place::Elsewhere(path)) = place;
             // Checks run in the root.
@@ -96,7 +114,7 @@ impl Leads {
         let led: Vec<String> = led.collect();
         (!led.is_empty()).then(|| {
             format!(
-                "in a copy, {}, where your environment leads to your checkout, which has what a change takes out there: to be sure, let the copy have an environment of its own (`prepare`)",
+                "in a copy, {}, where your environment leads to your checkout",
                 led.join(" and ")
             )
         })
@@ -133,14 +151,17 @@ mod tests {
         assert_eq!(
             leads.at(Path::new("/copy")),
             [
-                ("PYTHONPATH".into(), "/copy/src:/opt/lib:/copy/lib".into()),
+                (
+                    "PYTHONPATH".into(),
+                    "/copy/src:/opt/lib:/copy/lib:/copy.absent".into()
+                ),
                 ("PERL5LIB".into(), "/copy".into()),
             ]
         );
         assert_eq!(leads.folders(), ["src", "lib", ""]);
         assert_eq!(
             leads.words().unwrap(),
-            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout, which has what a change takes out there: to be sure, let the copy have an environment of its own (`prepare`)"
+            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout"
         );
         let none = Leads::of(|_| {
             ["/opt", "./lib", "../x"]

@@ -62,6 +62,7 @@ impl Slot {
         if let Some(led) = self.led(how.user) {
             return Ok(Prepared::Astray(led));
         }
+        self.stand_in(how.user, how.base.commit)?;
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
@@ -80,6 +81,7 @@ impl Slot {
         if let Some(led) = self.led(how.user) {
             return Ok(Prepared::Astray(led));
         }
+        self.stand_in(how.user, how.base.commit)?;
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
