@@ -308,8 +308,14 @@ pub fn by_environment(calling: &[&str], file: &str, to: &Path) -> String {
         true => "what checks run of the environment in PATH".to_owned(),
         false => format!("{}: the program that PATH leads to", calling.join(", ")),
     };
+    let way_out = match file.split('/').any(|part| part == "node_modules") {
+        true => "as in `prepare: npm ci`, and call that (`node_modules/.bin/tsc`)",
+        false => {
+            "as in `prepare: uv sync`, and call that (`.venv/bin/pytest`), or begin the check with PYTHONPATH=src"
+        }
+    };
     format!(
-        "{who} runs your checkout's code, and not the copy's with the change: {} leads to {} — let the copy have its own, as in `prepare: uv sync`, and call that (`.venv/bin/pytest`), or begin the check with PYTHONPATH=src",
+        "{who} runs your checkout's code, and not the copy's with the change: {} leads to {} — let the copy have its own, {way_out}",
         text::path(file),
         text::path(to.as_os_str().as_encoded_bytes())
     )
@@ -497,6 +503,20 @@ mod tests {
             ("/usr/lib", false),
         ] {
             assert_eq!(bounds.forbid(Path::new(to)), expected, "{to}");
+        }
+    }
+
+    #[test]
+    fn an_environment_is_told_with_the_way_out_of_its_own_tools() {
+        for (file, way_out) in [
+            ("/g/lib/node_modules/calc", "`prepare: npm ci`"),
+            (".venv/lib/site-packages/calc.pth", "`prepare: uv sync`"),
+        ] {
+            let told = by_environment(&["calc"], file, Path::new("/r"));
+            let named = format!(
+                "calc: the program that PATH leads to runs your checkout's code, and not the copy's with the change: {file} leads to /r — "
+            );
+            assert!(told.starts_with(&named) && told.contains(way_out), "{told}");
         }
     }
 }
