@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::harness::{Run, TestRepo, output};
+use crate::harness::{Run, TestRepo, finish, output};
 
 /// A repository with two linked working trees, `work` and `other`, and a branch `tmp`.
 fn repository() -> TestRepo {
@@ -183,4 +183,34 @@ fn an_operation_that_goes_on_in_another_tree_is_left_alone() {
     assert!(!told.contains("other"), "{told}");
     let merging = format!("cd '{tree}'; git rev-parse -q --verify MERGE_HEAD");
     assert_eq!(sh(&repo, &merging), sh(&repo, "git rev-parse onto"));
+}
+
+#[test]
+fn sessions_in_two_trees_have_a_copy_each_and_take_nothing_of_the_others_for_the_agents() {
+    for more in [&["--isolate"][..], &[]] {
+        let repo = repository();
+        let begin = |tree: &str, more: &[&str]| {
+            let place = repo.out(tree).display().to_string();
+            let agent = format!(
+                "--agent=touch \"$OUT/{tree}-began\"; until test -e \"$OUT/{tree}-may\"; do sleep 0.05; done; touch a"
+            );
+            let words = ["-C", &place, &agent, "--max-cycles=1"];
+            let session = repo.spawn(&[&words[..], more].concat());
+            repo.wait_for(&format!("{tree}-began"));
+            session
+        };
+        let other = begin("other", &["--isolate"]);
+        let work = begin("work", more);
+        for (tree, session) in [("other", other), ("work", work)] {
+            std::fs::write(repo.out(&format!("{tree}-may")), "").expect("a file");
+            finish(session).expect(0);
+            let history = "\"/.agents/evolve/cycle-history.jsonl";
+            let record = sh(&repo, &format!("tail -n1 \"$OUT/{tree}{history}"));
+            let record: serde_json::Value = serde_json::from_str(&record).expect("a record");
+            assert_eq!(record["result"], "improved", "{record}");
+            assert!(!record.to_string().contains("refs/evolve"), "{record}");
+        }
+        let refs = sh(&repo, "git for-each-ref --format='%(refname)' refs/evolve");
+        assert!(!refs.contains("slot") && !refs.contains("-refs"), "{refs}");
+    }
 }

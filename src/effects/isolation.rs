@@ -72,8 +72,9 @@ impl Isolation {
     /// Puts the slot on a commit of the user's repository.
     pub fn put_on(&self, commit: &str) -> Result<Repo> {
         // Whatever becomes of the branch: what the slot borrows from stays in the user's repository.
+        let name = self.user.slot_ref();
         self.user
-            .set_ref(BORROWED, commit, "evolve: what a slot is on")?;
+            .set_ref(&name, commit, "evolve: what a slot is on")?;
         let base = Base {
             branch: &self.branch,
             commit,
@@ -317,14 +318,14 @@ impl Isolation {
         }
     }
 
-    /// Removes the lock that a dead session left of the ref that only sessions write. To be called by who holds the lock.
+    /// Removes the lock that a dead session left of the ref that only sessions of this working tree write. To be called by who holds the lock.
     pub fn tidy(user: &Repo) -> Result<()> {
-        files::remove(&user.common_path(&format!("{BORROWED}.lock")))
+        files::remove(&user.common_path(&format!("{}.lock", user.slot_ref())))
     }
 
     /// Lets go of the commit that the slot is on, at the session's end.
     pub fn leave(&self) -> Result<()> {
-        self.user.remove_ref(BORROWED)
+        self.user.remove_ref(&self.user.slot_ref())
     }
 
     /// Forgets the work ref of a change that is on the user's branch.
@@ -341,9 +342,6 @@ const LOOSE_LIMIT: u64 = 64 << 20;
 
 /// The name of the slot that agents work in.
 const AGENTS: &str = "agent";
-
-/// The ref that holds the commit which the slot is on.
-const BORROWED: &str = "refs/evolve/slot";
 
 /// How the slot's git tells of its refs: also of those that the user's own settings hide from who fetches.
 const TELLING_ALL: &str = " -c transfer.hideRefs=!refs -c uploadpack.hideRefs=!refs upload-pack";

@@ -19,6 +19,10 @@ use crate::model::git::whose::Whose;
 const REPLACED: &str = "refs/replace/";
 /// Refs that say what another repository had: `git fetch --prune` removes those that are gone there.
 const TRACKING: &str = "refs/remotes/";
+/// Refs that nobody but `evolve` writes.
+const OWN: &str = "refs/evolve/";
+/// Those of searches among them.
+const OF_SEARCHES: &str = "refs/evolve/search/";
 /// Branches.
 const BRANCHES: &str = "refs/heads/";
 /// Tags.
@@ -49,18 +53,21 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
     let (mut notes, mut forgotten) = (Vec::new(), Vec::new());
     for (&name, &was) in &before {
         // The branch is judged, and the stash has more to it than its newest entry.
-        if name == whose.branch || name == "refs/stash" {
+        if name == whose.branch || name == "refs/stash" || repo.is_slot_ref_of_another(name) {
             continue;
         }
         match now.get(name) {
             Some(is) if is == was => {}
             Some(is) => notes.extend(moved(way, name, was, is)?),
             None if may_go(repo, &now, name, was) => forgotten.push((name, was)),
+            None if is_let_go(repo, whose, &now, name, was)? => {}
             None => notes.extend(gone(way, name, was)?),
         }
     }
     let is_new = |(name, _): &(&String, &String)| {
-        !before.contains_key(name.as_str()) && **name != whose.branch
+        !before.contains_key(name.as_str())
+            && **name != whose.branch
+            && !repo.is_slot_ref_of_another(name)
     };
     let new: Vec<_> = now.iter().filter(is_new).collect();
     let known = known_before(repo, &new, &before)?;
@@ -179,6 +186,27 @@ fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str, was: &str) ->
         && !was.starts_with(SYMBOLIC)
         && !now.values().any(stands_for_it)
         && has_others
+}
+
+/// Says whether a ref that is gone is one of another session's, which may live in another working tree, and others lead to its commit:
+/// a session removes those of changes that are on their branch.
+fn is_let_go(
+    repo: &Repo,
+    whose: &Whose,
+    now: &BTreeMap<String, String>,
+    name: &str,
+    was: &str,
+) -> Result<bool> {
+    let is_of_session = name.starts_with(OWN) && !name.starts_with(OF_SEARCHES);
+    let own = whose.work_ref.rsplit_once('/').map(|(session, _)| session);
+    let is_own = own.is_some_and(|own| name.starts_with(&format!("{own}/")));
+    if !is_of_session || is_own || was.starts_with(SYMBOLIC) {
+        return Ok(false);
+    }
+    let tips: Vec<&str> = now.values().map(String::as_str).collect();
+    Ok(repo
+        .beyond(&[was], &tips)?
+        .is_some_and(|lost| lost.is_empty()))
 }
 
 /// Returns the remote that a tracking ref, by its name below `refs/remotes/`, is of: there may be slashes in its name.

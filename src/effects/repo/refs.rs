@@ -24,6 +24,8 @@ pub const SYMBOLIC: &str = "ref:";
 const LONGEST_NAME: usize = 1024;
 /// How the refs begin that nobody but `evolve` writes.
 const OWN: &str = "refs/evolve/";
+/// The ref that holds the commit which the main working tree's slot is on; of a linked one, its name follows.
+const OF_SLOT: &str = "refs/evolve/slot";
 /// Refs that each working tree has for itself.
 const OF_ONE_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
 /// The most bytes of the file of packed refs: ten million of them.
@@ -52,6 +54,22 @@ impl Repo {
             };
         }
         Ok(found)
+    }
+
+    /// Returns the ref that holds the commit which this working tree's slot is on: each tree has a slot, and refs are common to all.
+    pub fn slot_ref(&self) -> String {
+        let is_linked = self
+            .git_dir()
+            .components()
+            .ne(self.common_path("").components());
+        let name = self.git_dir().file_name().filter(|_| is_linked);
+        let name = name.map(|name| format!("-{}", exact::decode(name.as_bytes())));
+        format!("{OF_SLOT}{}", name.unwrap_or_default())
+    }
+
+    /// Says whether a ref is that of another working tree's slot, which a session there writes whenever it likes.
+    pub fn is_slot_ref_of_another(&self, name: &str) -> bool {
+        name.starts_with(OF_SLOT) && name != self.slot_ref()
     }
 
     /// Returns the names of the remotes, as far as they are text; none where that cannot be told.
