@@ -625,3 +625,18 @@ fn the_brief_and_validate_tell_what_is_built_from_what_is_frozen() {
         "{said}"
     );
 }
+
+#[test]
+fn validate_proposes_to_protect_what_is_written_and_not_what_tools_make() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "Makefile",
+        "check: calc\n\t./calc .env\n.PHONY: check\ncalc: calc.c\n\tprintf '\\177ELF' >calc; chmod +x calc\n",
+    );
+    repo.write("calc.c", "int main;\n");
+    repo.write(".gitignore", "/calc\n");
+    repo.commit_goals("  - {id: a, description: d, check: make check, weight: 5}\n");
+    output(repo.command("make").arg("calc"));
+    let said = repo.answer(&["validate"]);
+    assert!(said.contains("protect: [\"Makefile\"]"), "{said}");
+}

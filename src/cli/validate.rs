@@ -81,6 +81,9 @@ fn examine(repo: &Repo, goals: &Goals, shown: &str) -> Result<(Validation, Optio
     let built = match repo.head()?.commit {
         Some(commit) => {
             let tree = repo.tree_of(&commit)?;
+            yardstick
+                .leaned_on
+                .retain(|path| !workspace.is_product(&tree, path));
             yardstick.let_go(&|path| workspace.may_be_built(&tree, path))
         }
         None => Vec::new(),

@@ -15,6 +15,7 @@ use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::check;
 use crate::model::goals::Goals;
+use crate::model::output;
 
 /// The most bytes of a file that are looked at to tell text from what is none.
 const TEXT_LIMIT: u64 = 256 << 10;
@@ -42,6 +43,12 @@ impl Workspace<'_> {
         !is_tracked(&file.to_owned())
             && !end.clone().chain(&way.links).any(is_tracked)
             && (is_ignored() || end.clone().any(|end| !self.is_text(end)))
+    }
+
+    /// Says whether a file is one that tools make and that is not in `tree`: who protected it would have every build undone.
+    pub fn is_product(&self, tree: &str, file: &str) -> bool {
+        let begin = || files::begin_of(&self.repo.root.join(file), output::TELLING);
+        !self.repo.may_have_file(tree, file) && output::is_made(file, &begin())
     }
 
     /// Returns what checks would run if it were there: it is not, neither in `tree` nor beside it; and the patterns of what they run.
