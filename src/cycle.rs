@@ -76,7 +76,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         .journal_file
         .write(&Journal::measuring(&session.id, number))?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
-    own_records::note(progress, &goals, &before);
+    for words in own_records::told(progress, &goals, &before) {
+        progress.note_for_record(&words);
+    }
     let (choice, before) = choose::choose(session, progress, &mut start, &goals, before).await?;
     let selection = match choice {
         Choice::Work(selection) => selection,
@@ -177,7 +179,8 @@ async fn conclude(
     if let Ok(after) = &attempt.after {
         let flaky = after.goals.iter().filter(|goal| goal.flaky);
         record.notes.extend(flaky.map(Measurement::flaky_words));
-        own_records::note(progress, goals, after);
+        let told = own_records::told(progress, goals, after);
+        record.notes.extend(told);
     }
     let record = settle::record(session, progress, start, attempt, record)?;
     let after = attempt.after.as_ref().ok();

@@ -203,7 +203,7 @@ fn a_preset_is_changed_and_another_added_in_the_configuration() {
     let arguments = repo.said("args");
     let file = arguments.lines().nth(1).unwrap();
     assert!(
-        arguments.starts_with("--file\n") && file.ends_with("2-brief.md"),
+        arguments.starts_with("--file\n") && file.ends_with("2-brief.txt"),
         "{arguments}"
     );
     assert_eq!(

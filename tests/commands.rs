@@ -1397,7 +1397,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     a       FAIL  →  pass
     readme  pass  →  FAIL  exit 1
 
-    brief .git/evolve/logs/[session]/1-brief.md
+    brief .git/evolve/logs/[session]/1-brief.txt
         You work in a git repository, in your current directory, unattended: nobody answers questions.
 
         Make this goal pass: **a** — file a exists
@@ -1428,7 +1428,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     a       pass  pass
     readme  pass  pass
 
-    brief .git/evolve/logs/[session]/4-brief.md
+    brief .git/evolve/logs/[session]/4-brief.txt
         You work in a git repository, in your current directory, unattended: nobody answers questions.
 
         Do this piece of work: **say more**

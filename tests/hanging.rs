@@ -342,7 +342,7 @@ impl TestRepo {
 
 #[test]
 fn what_an_agent_leaves_in_the_place_of_the_next_ones_papers_holds_up_nothing() {
-    for paper in ["agent.log", "brief.md"] {
+    for paper in ["agent.log", "brief.txt"] {
         for leave in ["mkfifo", "mkdir"] {
             let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
             repo.agent_does(&[

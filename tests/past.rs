@@ -170,7 +170,7 @@ fn a_cycle_is_shown_with_what_it_changed_what_was_asked_for_and_what_was_said() 
     a  FAIL  →  pass
     b  pass  →  FAIL  exit 1
 
-    brief .git/evolve/logs/[session]/1-brief.md
+    brief .git/evolve/logs/[session]/1-brief.txt
         You work in a git repository, in your current directory, unattended: nobody answers questions.
 
         Make this goal pass: **a** — file a exists

@@ -355,7 +355,7 @@ fn a_long_history_makes_a_page_of_a_few_megabytes_and_a_short_text() {
     let logs = repo.private().join("logs/s-1");
     fs::create_dir_all(&logs).unwrap();
     for cycle in 2_901..=3_000 {
-        fs::write(logs.join(format!("{cycle}-brief.md")), "/".repeat(200_000)).unwrap();
+        fs::write(logs.join(format!("{cycle}-brief.txt")), "/".repeat(200_000)).unwrap();
         fs::write(
             logs.join(format!("{cycle}-agent.log")),
             "<b>".repeat(200_000),

@@ -53,13 +53,13 @@ fn what_stands_where_files_of_attempts_belong_is_in_nobodys_way() {
         format!("ln -s $OUT/mine {search}/1/3"),
         format!("echo junk >{search}/1/3"),
         format!(
-            "mkdir {search}/1/3; for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln -s $OUT/mine/paper {search}/1/3/$f; done"
+            "mkdir {search}/1/3; for f in brief.txt call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln -s $OUT/mine/paper {search}/1/3/$f; done"
         ),
         format!(
-            "mkdir {search}/1/3; for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln $OUT/mine/paper {search}/1/3/$f; done"
+            "mkdir {search}/1/3; for f in brief.txt call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln $OUT/mine/paper {search}/1/3/$f; done"
         ),
         format!(
-            "for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do mkdir -p {search}/1/3/$f/x; done"
+            "for f in brief.txt call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do mkdir -p {search}/1/3/$f/x; done"
         ),
         format!("mv {search}/1 $OUT/away; ln -s $OUT/away {search}/1"),
         format!("mv {search} $OUT/away; ln -s $OUT/away {search}"),

@@ -126,7 +126,7 @@ fn board_status_show_and_diff_answer_people_and_programs() {
         "{show}"
     );
     assert!(
-        show.contains("brief .git/evolve/search/1/6/brief.md"),
+        show.contains("brief .git/evolve/search/1/6/brief.txt"),
         "{show}"
     );
     let diff = repo.answer(&["search", "diff", "6", "1"]);

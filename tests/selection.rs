@@ -353,6 +353,34 @@ fn a_goal_that_passes_without_a_change_and_fails_again_is_struck_like_any_other(
 }
 
 #[test]
+fn a_goal_that_fails_by_what_lies_in_the_git_directory_is_told_before_the_session_ends() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: a, check: test -e a, weight: 9}\n  - {id: b, description: b, check: '! find . -name \"*-brief.txt\" | grep .', weight: 5}\n",
+    );
+    repo.commit_all("first");
+    let run = repo.cycle("touch a");
+    assert_eq!(repo.each("result"), ["regressed"]);
+    let said = [run.stdout, run.stderr].concat();
+    let told = "b fails and names .git/evolve/logs/";
+    assert!(said.contains(told), "{said}");
+    assert!(said.contains("have its check pass by .git/ ("), "{said}");
+}
+
+#[test]
+fn no_linter_of_the_projects_texts_finds_evolves_in_the_git_directory() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: a, check: test -e a, weight: 9}\n  - {id: b, description: b, check: '! find .git -name \"*.md\" | grep .', weight: 5}\n",
+    );
+    repo.commit_all("first");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
 fn a_goal_whose_output_names_evolves_own_records_is_told_once_with_the_way_out() {
     let summary = ".agents/evolve/session-summary.md";
     for (check, way_out) in [

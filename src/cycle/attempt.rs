@@ -140,7 +140,7 @@ impl<'a> Attempt<'a> {
         )
         .await;
         self.brief = self.write_brief(session, progress, &yardstick, &context);
-        let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
+        let name = format!("logs/{}/{}-brief.txt", session.id, start.cycle);
         self.brief_file = session.write_private(&name, self.brief.as_bytes())?;
         self.yardstick = Some(yardstick);
         session.journal_file.write(&Journal {

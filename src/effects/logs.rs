@@ -163,7 +163,7 @@ mod tests {
     fn old_logs_are_looked_for_once_in_a_while() {
         let folder = tempfile::tempdir().expect("a folder");
         for cycle in 1..=CYCLES_KEPT + 1 {
-            fs::write(folder.path().join(format!("{cycle}-brief.md")), "").expect("a file");
+            fs::write(folder.path().join(format!("{cycle}-brief.txt")), "").expect("a file");
         }
         drop_old_cycles(folder.path(), EVERY + 1);
         assert_eq!(left(folder.path()).len(), CYCLES_KEPT + 1);

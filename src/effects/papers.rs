@@ -68,7 +68,8 @@ fn papers_of(private: &Path, session: &str, cycle: u64) -> Papers {
     let calls = (2..).map(|call| format!("{cycle}-agent-{call}.log"));
     let logs = std::iter::once(format!("{cycle}-agent.log")).chain(calls);
     Papers {
-        brief: paper(format!("{cycle}-brief.md"), &brief),
+        // No `.md`: linters of these look into `.git`, too.
+        brief: paper(format!("{cycle}-brief.txt"), &brief),
         log: logs.map_while(|name| paper(name, &end)).last(),
     }
 }

@@ -6,6 +6,8 @@ use serde::{Serialize, Serializer};
 pub const FOLDER: &str = ".agents/evolve";
 /// The queue of harvested work; a ledger path too.
 pub const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+/// The folder of what is never committed, where a git directory stands in its working tree.
+const PRIVATE: &str = ".git/evolve/";
 /// The folders on the way to ledger paths, outermost first.
 pub const FOLDERS: [&str; 3] = [".agents", FOLDER, ".agents/rpi"];
 /// What stands before and after the session's name in the message of the commit that ends it.
@@ -225,11 +227,19 @@ pub fn is_ledger_path(path: &[u8]) -> bool {
 
 /// Returns the first of `evolve`'s own files that an output names.
 pub fn named_in(output: &str) -> Option<&str> {
-    let files = [&format!("{FOLDER}/"), QUEUE].map(|place| output.find(place));
+    let files = [&format!("{FOLDER}/"), QUEUE, PRIVATE].map(|place| output.find(place));
     let named = &output[files.into_iter().flatten().min()?..];
     let is_end = |c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c));
     let end = named.find(is_end).unwrap_or(named.len());
     Some(named[..end].trim_end_matches(['.', '/']))
+}
+
+/// Returns the folder that a check passes by, so that it does not see this file of `evolve`'s.
+pub fn passed_by(named: &str) -> &'static str {
+    match named.starts_with(PRIVATE) {
+        true => ".git/",
+        false => ".agents/",
+    }
 }
 
 /// Says whether a ledger path is one that is never committed.

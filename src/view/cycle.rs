@@ -538,14 +538,14 @@ mod tests {
             patch: Some(&patch),
             brief: Some((
                 "# Task\n\nDo it.\n\n## Rules\n\nNever.\n",
-                "logs/s/3-brief.md",
+                "logs/s/3-brief.txt",
             )),
             log: Some((&log, "logs/s/3-agent.log")),
             ..page(&record, None, None)
         };
         let text = plain(&page.text(None));
         let end = "
-brief logs/s/3-brief.md
+brief logs/s/3-brief.txt
     Do it.
     … and 4 lines more in that file
 

@@ -44,7 +44,7 @@ pub fn of(search: &Path, id: u64) -> Papers {
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.filter(is_file).map(|entry| entry.path()).collect();
     found.sort();
-    let brief = folder.join("brief.md");
+    let brief = folder.join("brief.txt");
     let text = files::read_text(&brief, BRIEF_SHOWN).ok();
     let text = text.filter(|text| !text.is_empty());
     // Where the agent is asked once more, its second log has a number.

@@ -109,7 +109,7 @@ impl Job {
         };
         let slot = session.site.slot(Slots::Agent, lane, parent).await?;
         let folder = session.site.folder(id)?;
-        let brief_file = papers::write(&folder, "brief.md", &self.brief)?;
+        let brief_file = papers::write(&folder, "brief.txt", &self.brief)?;
         let call_file = papers::write(&folder, "call.json", &self.call)?;
         let name = |what: &str| match self.nth {
             0 => folder.join(what),

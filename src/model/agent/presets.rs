@@ -126,13 +126,13 @@ mod tests {
     fn every_preset_starts_without_values_for_what_may_be_missing() {
         for preset in Presets::new(&[]).all() {
             let fill = Fill {
-                brief_file: "/f/brief.md",
+                brief_file: "/f/brief.txt",
                 ..Fill::default()
             };
             let argv = preset.argv("program", &fill);
             assert!(!argv.iter().any(|word| word.contains('{')), "{argv:?}");
             let is_stdin = preset.prompt == Prompt::Stdin;
-            let has_brief = argv.iter().any(|word| word == "/f/brief.md");
+            let has_brief = argv.iter().any(|word| word == "/f/brief.txt");
             assert_ne!(is_stdin, has_brief, "{argv:?}");
         }
     }

@@ -317,7 +317,7 @@ fn markdown(look: &dyn Look, packages: &[Package]) -> Option<Proposal> {
     let (program, check) = match is_2 || look.finds("markdownlint-cli2") {
         true => (
             "markdownlint-cli2",
-            "markdownlint-cli2 '**/*.md' '#node_modules'",
+            "markdownlint-cli2 '**/*.md' '#node_modules' '#.git'",
         ),
         false => ("markdownlint", "markdownlint --ignore node_modules ."),
     };

@@ -243,7 +243,7 @@ fn one_attempt_is_told_with_why_how_it_was_measured_and_what_it_changes() {
         tasks: &[("speed".to_owned(), 2.5)].into(),
         commit: Some("abc"),
         patch: Some(&patch),
-        logs: &[".git/evolve/search/1/1/brief.md".to_owned()],
+        logs: &[".git/evolve/search/1/1/brief.txt".to_owned()],
         brief: None,
         log: None,
         failed: None,
@@ -257,7 +257,7 @@ summary        keep what was computed
 agent          claude, 1m 01s, 1,200 tokens, $0.31
 commit         abc
 measured       beside the baseline: 2.5, 2.6 against 2 (12 s)
-log            .git/evolve/search/1/1/brief.md
+log            .git/evolve/search/1/1/brief.txt
 
 changed: 1 file, 2 lines added, 1 removed
 a.rs  3  ++  -
