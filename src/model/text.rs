@@ -232,16 +232,32 @@ pub fn cut_at_word(text: &str, most: usize) -> String {
     }
 }
 
-/// Makes text from outside safe inside a cell of a Markdown table, or inside a line of Markdown.
+/// Makes text from outside safe inside a cell of a Markdown table, or inside a line of Markdown. A `_` within a word stays, which is no
+/// emphasis, and without a backslash in prettier's eyes.
 pub fn markdown(text: &str) -> String {
+    let text = clean_line(text);
     let mut safe = String::new();
-    for c in clean_line(text).chars() {
-        if matches!(c, '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>') {
+    for (at, c) in text.char_indices() {
+        let is_special = match c {
+            '_' => !is_within_word(&text, at),
+            _ => matches!(c, '\\' | '|' | '`' | '*' | '[' | ']' | '<' | '>'),
+        };
+        if is_special {
             safe.push('\\');
         }
         safe.push(c);
     }
     safe
+}
+
+/// Says whether plain letters or digits are on both sides of an underscore: with others, prettier's reader may see emphasis.
+fn is_within_word(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let is_of_word = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at));
+        byte.is_some_and(u8::is_ascii_alphanumeric)
+    };
+    is_of_word(at.checked_sub(1)) && is_of_word(Some(at + 1))
 }
 
 /// Returns what `markdown` made safe as it was.
@@ -460,6 +476,18 @@ mod tests {
     #[test]
     fn a_cell_cannot_leave_its_table() {
         assert_eq!(markdown("a|b\nc `d`"), "a\\|b c \\`d\\`");
+        for (text, safe) in [
+            (
+                "tests/test_calc.sh node_modules/.bin",
+                "tests/test_calc.sh node_modules/.bin",
+            ),
+            ("a__b_c", "a\\_\\_b_c"),
+            ("__init__.py", "\\_\\_init\\_\\_.py"),
+            ("src/_x.py x_ (_y_)", "src/\\_x.py x\\_ (\\_y\\_)"),
+            ("ä_ö_1 _", "ä\\_ö\\_1 \\_"),
+        ] {
+            assert_eq!(markdown(text), safe);
+        }
     }
 
     #[test]
