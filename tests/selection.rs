@@ -1446,3 +1446,26 @@ fn a_session_without_a_record_only_prints_its_trajectory() {
     assert_eq!(repo.head(), head);
     assert_eq!(repo.read(".agents/evolve/session-summary.md"), summary);
 }
+
+#[test]
+fn a_goal_that_fails_first_in_each_cycle_waits_for_a_person_and_is_told_once_a_cycle() {
+    let repo = TestRepo::empty();
+    let f = repo.check_in_turn(
+        "f",
+        &[
+            "exit 0", "exit 1", "exit 0", "exit 1", "exit 0", "exit 1", "exit 0",
+        ],
+    );
+    repo.commit_goals(&format!(
+        "  - {{id: f, description: f, check: {f}, weight: 9}}\n"
+    ));
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let told = "f is flaky: it failed and passed on the same content";
+    assert_eq!(run.stdout.matches(told).count(), 2, "{}", run.stdout);
+    let status = repo.answer(&["status"]);
+    let row = "flaky      f — failed and passed on the same content";
+    assert!(status.contains(row), "{status}");
+    let report = repo.answer(&["report", "--md"]);
+    assert!(report.contains("one thing waits for you"), "{report}");
+    assert!(report.contains("f is flaky"), "{report}");
+}

@@ -64,6 +64,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         let ids = measured.into_iter().map(|one| one.id.clone());
         ids.filter(is_goal).collect()
     };
+    let those = |is_meant: fn(&Measurement) -> bool| {
+        let measured = newest.iter().flat_map(|snapshot| &snapshot.goals);
+        ids(measured.filter(|goal| is_meant(goal)).collect())
+    };
     let counted = newest.map(|newest| Counted::of(goals.as_ref(), newest));
     let unrecorded = unrecorded::read(&repo.private, ledger.history.newest());
     let measured_at = unrecorded.as_ref().and_then(|one| one.measured.as_ref());
@@ -128,13 +132,8 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             None => passing_left.map(|(passing, _)| passing),
         },
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
-        tolerated: ids(newest.map_or_else(Vec::new, |snapshot| {
-            snapshot
-                .goals
-                .iter()
-                .filter(|goal| goal.tolerated)
-                .collect()
-        })),
+        tolerated: those(|goal| goal.tolerated),
+        flaky: those(|goal| goal.flaky),
         skipped: ids(newest.map_or_else(Vec::new, |snapshot| {
             snapshot.with(CheckResult::Skip).collect()
         })),

@@ -343,9 +343,7 @@ async fn recheck(
         measurement.attempts = 2;
         measurement.flaky = measurement.result == CheckResult::Pass;
         if measurement.flaky {
-            let note = measurement.flaky_words();
-            session.events.note(note.clone());
-            progress.note_found(&note);
+            progress.note_for_record(&measurement.flaky_words());
         }
         before.replace(measurement);
     }

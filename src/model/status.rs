@@ -62,6 +62,9 @@ pub struct Status {
     pub failing: Vec<String>,
     /// The goals that fail in it by no more than their tolerance.
     pub tolerated: Vec<String>,
+    /// The goals that failed and passed on what is in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<String>,
     /// The goals that could not be measured in it.
     pub skipped: Vec<String>,
     /// The goals that nobody has measured yet.

@@ -204,6 +204,11 @@ fn unmet(status: &Status) -> Vec<(&'static str, String)> {
         let ids = clean_line(&some_of(&status.tolerated, NAMED));
         rows.push(("tolerated", format!("{ids} — worse, but within tolerance")));
     }
+    if !status.flaky.is_empty() {
+        let ids = clean_line(&some_of(&status.flaky, NAMED));
+        let words = format!("{ids} — failed and passed on the same content");
+        rows.push(("flaky", paint(ODD, &words)));
+    }
     if !status.skipped.is_empty() {
         let ids = clean_line(&some_of(&status.skipped, NAMED));
         let words = format!("{ids} — `evolve measure` says why");

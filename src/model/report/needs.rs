@@ -50,6 +50,7 @@ pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
         )),
     }
     needs.extend(some(unmeasured(material)));
+    needs.extend(some(flaky(material)));
     let set_aside = material.set_aside.iter().map(|item| {
         let id: String = item.id().chars().take(SHORT_ID).collect();
         Need::new(
@@ -182,6 +183,21 @@ fn unmeasured<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = N
         )
     });
     unmeasured.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the goals whose checks said both of the same content when they were measured last.
+fn flaky<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> + 'a {
+    let measured = material.newest.iter().flat_map(|newest| &newest.goals);
+    let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
+    let flaky = measured.filter(|goal| goal.flaky && is_goal(&goal.id));
+    let flaky: Vec<_> = flaky.collect();
+    flaky.into_iter().map(|goal| {
+        Need::new(
+            format!("{} is flaky", line(&goal.id, NAME)),
+            "it failed and passed on the same content",
+            "no agent is called for it: mend its check, or have it measured more often (`retries`)",
+        )
+    })
 }
 
 /// Returns the first of many, and one that counts the rest.
