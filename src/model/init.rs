@@ -19,6 +19,7 @@ mod more;
 mod node;
 mod offer;
 mod plainly;
+mod protect;
 mod python;
 mod render;
 mod same;
@@ -140,6 +141,8 @@ pub struct Found {
     pub notes: Vec<String>,
     /// Whether something has to be compiled, so that checks take their time.
     pub is_compiled: bool,
+    /// Patterns of `protect` that have the tests, as far as their names tell.
+    pub tests: Vec<String>,
 }
 
 impl Found {
@@ -237,7 +240,10 @@ impl Found {
 
 /// Looks at a repository and says which goals it may have.
 pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
-    let mut found = Found::default();
+    let mut found = Found {
+        tests: protect::tests(look.files()),
+        ..Found::default()
+    };
     cargo::propose(look, wishes, &mut found);
     go::propose(look, wishes, &mut found);
     settle::set_apart(&mut found.proposals, &[]);

@@ -63,7 +63,8 @@ const MARKS: &[&[&str]] = &[
     ],
     &["#[allow(", "#![allow(", "#[expect(", "#![expect("],
     &["#[ignore", "#[should_panic", "cfg(any())"],
-    &["nolint", "lint:ignore", "go:build ignore"],
+    &["nolint", "lint:ignore"],
+    &["go:build ignore"],
     &["t.Skip(", "t.SkipNow(", "t.Skipf("],
     &[
         "@SuppressWarnings",

@@ -11,7 +11,6 @@ const INDENT: &str = "  ";
 const COMMENT: usize = 160;
 /// What is said of files that no agent is to change, and how they are named.
 const WHY_PROTECT: &str = "# Whoever may change the tests can make them pass: name what no agent is to change. `evolve validate` says what checks lean on.";
-const PROTECT: &str = "protect: [\"tests/**\"]";
 /// What stands between where a goal was found and what it lacks.
 pub(super) const NOT_NOW: &str = "; not now: ";
 
@@ -31,11 +30,13 @@ mission: {}
 ",
         scalar(&format!("Keep {name} healthy"))
     );
+    let tests = found.tests.iter().map(|pattern| format!("\"{pattern}\""));
+    let protect = format!("protect: [{}]", tests.collect::<Vec<_>>().join(", "));
     page.push_str(&match found.is_compiled {
         true => format!(
-            "\nevolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n  {WHY_PROTECT}\n  # {PROTECT}\n"
+            "\nevolve:\n  timeout: 20m # how long a check may run: the first build takes its time\n  {WHY_PROTECT}\n  # {protect}\n"
         ),
-        false => format!("\n{WHY_PROTECT}\n# evolve:\n#   {PROTECT}\n"),
+        false => format!("\n{WHY_PROTECT}\n# evolve:\n#   {protect}\n"),
     });
     page.push_str(
         "
