@@ -42,8 +42,11 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
     };
     let finder = |place: &str| {
         format!(
-            "import sys\nfrom importlib.util import spec_from_file_location\nMAPPING: dict[str, str] = {{'calc': 'ROOT/src/calc'}}\n\
-             class It:\n    @classmethod\n    def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
+            "import sys\nfrom pathlib import Path\nfrom importlib.machinery import PathFinder\nfrom importlib.util import spec_from_file_location\nMAPPING: dict[str, str] = {{'calc': 'ROOT/src/calc'}}\n\
+             class It:\n    @classmethod\n    def find_spec(cls, name, path=None, target=None):\n        \
+             above, _, last = name.rpartition('.')\n        if above in MAPPING:\n            \
+             return PathFinder.find_spec(name, path=[MAPPING[above]])\n        \
+             if name in MAPPING and Path(MAPPING[name], '__init__.py').exists():\n            \
              return spec_from_file_location(name, MAPPING[name] + '/__init__.py')\n\n\
              def install():\n    sys.meta_path.{place}\n"
         )
@@ -239,9 +242,11 @@ fn with_modules(setting: &str, installed: Installed) -> TestRepo {
     };
     let goals = goal("old", "import old")
         + &goal("part", "import part.old, part.kept")
-        + &goal("calc", "import calc");
+        + &goal("calc", "import calc")
+        + &goal("deep", "import calc.deep");
     repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + &goals));
     repo.write("src/old.py", "where = 1\n");
+    repo.write("src/calc/deep.py", "");
     repo.write("src/part/old.py", "");
     repo.write("src/part/kept.py", "");
     repo.commit_all("modules");
@@ -257,6 +262,7 @@ fn a_module_that_a_change_takes_out_is_not_found_in_the_checkout() {
         for taken_out in [
             "git mv src/old.py src/new.py",
             "git rm -q src/part/old.py",
+            "git rm -q src/calc/deep.py",
             "mkdir lib; git mv src/calc lib/",
         ] {
             let repo = with_modules(setting, installed);
@@ -313,4 +319,46 @@ fn a_package_that_loses_its_init_is_the_copys_in_a_search() {
     ]);
     let said = all_of(run.expect(0));
     assert_eq!(repo.endings(), ["accepted 7", "gate failed"], "{said}");
+}
+
+#[test]
+fn who_asks_whether_a_module_is_there_is_told_of_the_copys() {
+    for installed in [Installed::Line, Installed::Finder] {
+        let repo = with_modules("isolate: true", installed);
+        let asked = "import importlib.util as it, pkgutil as all; assert it.find_spec(\\\"old\\\") is None; assert \\\"old\\\" not in [one.name for one in all.iter_modules()]";
+        let goals = repo.read("GOALS.yaml");
+        repo.write(
+            "GOALS.yaml",
+            &goals.replacen("'import old'", &format!("'{asked}'"), 1),
+        );
+        repo.commit_all("nobody finds the old one");
+        let script = "git rm -q src/old.py; printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py";
+        repo.agent_does(&[script]);
+        let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+        let passing = repo.newest()["goals_passing"].clone();
+        assert_eq!(
+            passing,
+            repo.newest()["goals_total"],
+            "{said}\n{}",
+            repo.newest()
+        );
+    }
+}
+
+#[test]
+fn what_python_ran_at_its_start_before_is_run_in_a_copy_too() {
+    let mut repo = with_environment("isolate: true", Installed::Line);
+    repo.env.push((
+        "PYTHONPATH".to_owned(),
+        repo.out("own").display().to_string(),
+    ));
+    fs::create_dir(repo.out("own")).unwrap();
+    fs::write(
+        repo.out("own/sitecustomize.py"),
+        "import sys\nsys.seen = __name__\n",
+    )
+    .unwrap();
+    repo.agent_does(&["python3 -c 'import sys; print(sys.seen)' >\"$OUT/seen\""]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.said("seen"), "sitecustomize\n");
 }

@@ -214,3 +214,61 @@ fn sessions_in_two_trees_have_a_copy_each_and_take_nothing_of_the_others_for_the
         assert!(!refs.contains("slot") && !refs.contains("-refs"), "{refs}");
     }
 }
+
+#[test]
+fn what_was_kept_of_an_earlier_session_stays_whatever_an_agent_calls_its_refs() {
+    for name in ["slot-zz", "slot", "slot-other"] {
+        let repo = repository();
+        repo.write("keep", "");
+        let goals = repo.read("GOALS.yaml")
+            + "  - {id: keep, description: d, check: test -e keep, weight: 3}\n";
+        repo.write("GOALS.yaml", &goals);
+        repo.commit_all("keep");
+        repo.evolve(&[
+            "--agent=touch a; git rm -q keep",
+            "--max-cycles=1",
+            "--isolate",
+        ])
+        .expect(0);
+        let kept = sh(&repo, "git for-each-ref --format='%(refname)' refs/evolve");
+        let kept = kept.lines().next().expect("the undone work");
+        let agent = format!(
+            "--agent=touch a; git update-ref refs/evolve/{name} {kept}; git update-ref -d {kept}"
+        );
+        let run = repo.evolve(&[&agent, "--max-cycles=1"]).expect(0);
+        let said = run.stdout + &run.stderr;
+        assert!(
+            said.contains(&format!("{kept} was removed and is back")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_ref_that_leaves_a_slots_no_place_is_taken_away_and_told() {
+    let repo = repository();
+    let agent = "--agent=touch a; git update-ref refs/evolve/slot/x HEAD; git update-ref refs/evolve/slot-other/y HEAD";
+    let run = repo.evolve(&[agent, "--max-cycles=1"]).expect(0);
+    for name in ["slot/x", "slot-other/y"] {
+        let told =
+            format!("refs/evolve/{name} was added, was in the way of evolve's own and is removed");
+        assert!(run.stdout.contains(&told), "{}", run.stdout);
+    }
+    repo.evolve(&["--agent=true", "--max-cycles=1", "--isolate"])
+        .expect(0);
+}
+
+#[test]
+fn a_working_tree_of_any_name_has_a_slot() {
+    let repo = repository();
+    sh(&repo, "git worktree add -q -b dotted \"$OUT/dotted.\"");
+    let place = repo.out("dotted.").display().to_string();
+    repo.evolve(&[
+        "-C",
+        &place,
+        "--agent=touch a",
+        "--max-cycles=1",
+        "--isolate",
+    ])
+    .expect(0);
+}

@@ -6,8 +6,8 @@
 //! what would lead git elsewhere and writes the settings anew, and `renew` makes all of it anew. Slots may be deleted at any
 //! time; the next use makes them again.
 
-mod absent;
 mod checkout;
+mod leads;
 mod lend;
 pub mod lfs;
 mod made;
@@ -29,7 +29,7 @@ use crate::effects::lock::{self, Lock};
 use crate::effects::pipes;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::leads::absent::folder_beside;
+use crate::model::leads::python;
 use crate::model::slot::Provisions;
 
 pub use prepare::{Preparation, Prepared};
@@ -226,7 +226,7 @@ impl Slot {
         remove_all(&self.stamp())?;
         remove_all(&self.made())?;
         remove_all(&self.lent())?;
-        remove_all(&folder_beside(&self.root))?;
+        remove_all(&python::folder_beside(&self.root))?;
         remove_all(&self.root)?;
         self.forget()?;
         remove_all(&self.used())

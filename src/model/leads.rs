@@ -1,7 +1,7 @@
 //! How what runs in a copy is led to the copy's code where it would find the checkout's: by variables that name folders, and by a Python
 //! environment that knows where the checkout lies. Pure.
 
-pub mod absent;
+pub mod python;
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -66,7 +66,7 @@ impl Leads {
             .filter(move |(_, places)| places.iter().any(is_within))
     }
 
-    /// Returns what the variables are in a copy at `root`. What stands for modules that its commit lacks is looked for last.
+    /// Returns what the variables are in a copy at `root`. With an environment, what leads Python is looked for first.
     pub fn at(&self, root: &Path) -> Vec<(OsString, OsString)> {
         let there = |place: &Place| match place {
             Place::Within(path) if path.as_os_str().is_empty() => root.to_owned(),
@@ -74,10 +74,11 @@ impl Leads {
             Place::Elsewhere(path) => path.clone(),
         };
         let set = self.led().filter_map(|(name, places)| {
-            let has_absent = name == &OF_PYTHON && !self.modules.is_empty();
-            let absent = has_absent.then(|| absent::folder_beside(root));
+            let is_led = name == &OF_PYTHON && !self.modules.is_empty();
+            let first = is_led.then(|| python::folder_beside(root));
             // A folder with a colon in its name cannot be told.
-            let value = std::env::join_paths(places.iter().map(there).chain(absent)).ok()?;
+            let value =
+                std::env::join_paths(first.into_iter().chain(places.iter().map(there))).ok()?;
             Some((name.into(), value))
         });
         set.collect()
@@ -153,7 +154,7 @@ mod tests {
             [
                 (
                     "PYTHONPATH".into(),
-                    "/copy/src:/opt/lib:/copy/lib:/copy.absent".into()
+                    "/copy.leads:/copy/src:/opt/lib:/copy/lib".into()
                 ),
                 ("PERL5LIB".into(), "/copy".into()),
             ]

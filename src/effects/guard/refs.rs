@@ -6,8 +6,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use super::way::Way;
+use crate::effects::lock;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
@@ -75,7 +77,8 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         let is_whole = !is_in_circle(&now, name)
             && (known.contains(target) || is_whole(repo, target, whose.start.as_deref())?);
         let is_taken_for_another = shadows(&before, name);
-        if is_whole && !name.starts_with(REPLACED) && !is_taken_for_another {
+        let is_in_way = repo.is_in_way_of_slot(name);
+        if is_whole && !name.starts_with(REPLACED) && !is_taken_for_another && !is_in_way {
             continue;
         }
         if is_whole {
@@ -85,6 +88,7 @@ pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
         let what = match (is_whole, is_taken_for_another) {
             (false, _) => ", led to nothing whole",
             (true, true) => ", would be taken for HEAD or a branch",
+            (true, false) if is_in_way => ", was in the way of evolve's own",
             (true, false) => "",
         };
         let shown = exact::shown(name);
@@ -188,8 +192,8 @@ fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str, was: &str) ->
         && has_others
 }
 
-/// Says whether a ref that is gone is one of another session's, which may live in another working tree, and others lead to its commit:
-/// a session removes those of changes that are on their branch.
+/// Says whether a ref that is gone is one of another session's, at work in another working tree, and a branch leads to its commit: a
+/// session removes those of changes that are on their branch.
 fn is_let_go(
     repo: &Repo,
     whose: &Whose,
@@ -200,13 +204,20 @@ fn is_let_go(
     let is_of_session = name.starts_with(OWN) && !name.starts_with(OF_SEARCHES);
     let own = whose.work_ref.rsplit_once('/').map(|(session, _)| session);
     let is_own = own.is_some_and(|own| name.starts_with(&format!("{own}/")));
-    if !is_of_session || is_own || was.starts_with(SYMBOLIC) {
+    if !is_of_session || is_own || was.starts_with(SYMBOLIC) || !is_session_elsewhere(repo) {
         return Ok(false);
     }
-    let tips: Vec<&str> = now.values().map(String::as_str).collect();
-    Ok(repo
-        .beyond(&[was], &tips)?
-        .is_some_and(|lost| lost.is_empty()))
+    let branches = now.iter().filter(|(other, _)| other.starts_with(BRANCHES));
+    let tips: Vec<&str> = branches.map(|(_, target)| target.as_str()).collect();
+    let beyond = repo.beyond(&[was], &tips)?;
+    Ok(beyond.is_some_and(|lost| lost.is_empty()))
+}
+
+/// Says whether a session is at work in another working tree.
+fn is_session_elsewhere(repo: &Repo) -> bool {
+    let is_another = |git_dir: &PathBuf| git_dir.components().ne(repo.git_dir().components());
+    let mut others = repo.git_dirs().filter(is_another);
+    others.any(|git_dir| lock::holder(&git_dir.join("evolve/lock")).is_some())
 }
 
 /// Returns the remote that a tracking ref, by its name below `refs/remotes/`, is of: there may be slashes in its name.

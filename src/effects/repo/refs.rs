@@ -16,7 +16,7 @@ use super::Repo;
 use super::failure::{broken, oid};
 use crate::effects::files::{self, Moment};
 use crate::error::{Error, Result};
-use crate::model::exact;
+use crate::model::{digest, exact};
 
 /// How a target begins that is another ref.
 pub const SYMBOLIC: &str = "ref:";
@@ -58,18 +58,32 @@ impl Repo {
 
     /// Returns the ref that holds the commit which this working tree's slot is on: each tree has a slot, and refs are common to all.
     pub fn slot_ref(&self) -> String {
-        let is_linked = self
-            .git_dir()
-            .components()
-            .ne(self.common_path("").components());
-        let name = self.git_dir().file_name().filter(|_| is_linked);
-        let name = name.map(|name| format!("-{}", exact::decode(name.as_bytes())));
-        format!("{OF_SLOT}{}", name.unwrap_or_default())
+        slot_ref_of(self.git_dir(), &self.common_path(""))
     }
 
     /// Says whether a ref is that of another working tree's slot, which a session there writes whenever it likes.
     pub fn is_slot_ref_of_another(&self, name: &str) -> bool {
-        name.starts_with(OF_SLOT) && name != self.slot_ref()
+        let common = self.common_path("");
+        name.starts_with(OF_SLOT)
+            && name != self.slot_ref()
+            && self
+                .git_dirs()
+                .any(|one| slot_ref_of(&one, &common) == name)
+    }
+
+    /// Says whether a ref leaves that of a slot no place.
+    pub fn is_in_way_of_slot(&self, name: &str) -> bool {
+        let common = self.common_path("");
+        let is_below = |slot: String| name.starts_with(&format!("{slot}/"));
+        name.starts_with(OF_SLOT)
+            && self
+                .git_dirs()
+                .any(|one| is_below(slot_ref_of(&one, &common)))
+    }
+
+    /// Returns the git directories of all working trees, the main one's first, be it bare.
+    pub fn git_dirs(&self) -> impl Iterator<Item = PathBuf> {
+        std::iter::once(self.common_path("")).chain(self.linked_trees())
     }
 
     /// Returns the names of the remotes, as far as they are text; none where that cannot be told.
@@ -438,6 +452,20 @@ pub(super) fn odd(name: &str) -> Option<OsString> {
 
 pub(super) fn in_bytes(name: &str) -> OsString {
     OsString::from_vec(exact::encode(name))
+}
+
+/// Returns the ref of the slot of a working tree, which its git directory tells: the main one's has no name. One that no ref can have is
+/// told by its digest.
+fn slot_ref_of(git_dir: &Path, common: &Path) -> String {
+    let is_linked = git_dir.components().ne(common.components());
+    let Some(name) = git_dir.file_name().filter(|_| is_linked) else {
+        return OF_SLOT.to_owned();
+    };
+    let named = format!("{OF_SLOT}-{}", exact::decode(name.as_bytes()));
+    match Reference::is_valid_name(&named) {
+        true => named,
+        false => format!("{OF_SLOT}-{}", digest::full(name.as_bytes())),
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Slot {
         if let Some(led) = self.led(how.user) {
             return Ok(Prepared::Astray(led));
         }
-        self.stand_in(how.user, how.base.commit)?;
+        self.lead_python(how.user)?;
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
@@ -81,7 +81,7 @@ impl Slot {
         if let Some(led) = self.led(how.user) {
             return Ok(Prepared::Astray(led));
         }
-        self.stand_in(how.user, how.base.commit)?;
+        self.lead_python(how.user)?;
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };

@@ -1,0 +1,65 @@
+"""Leads Python in a copy of a repository to the copy's code, where an environment leads to the checkout's. evolve wrote it."""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+# Folders of the checkout from which modules are taken, each with the copy's.
+LED = {}
+
+
+def counterpart(path):
+    """Returns where a path of the checkout is in the copy; any other as it is. What is installed stays where it is."""
+    if not os.path.isabs(path):
+        return path
+    real = os.path.realpath(path)
+    if real.startswith(os.path.realpath(sys.prefix) + os.sep):
+        return path
+    for theirs in sorted(LED, key=len, reverse=True):
+        if real == theirs or real.startswith(theirs + os.sep):
+            return LED[theirs] + real[len(theirs) :]
+    return path
+
+
+def lead(known):
+    """Leads what a finder knows, names with one path or several, to the copy; what is not there it knows no more."""
+    for name, paths in list(known.items()):
+        several = isinstance(paths, (list, tuple))
+        if not all(isinstance(path, str) for path in (paths if several else [paths])):
+            continue
+        led = [counterpart(path) for path in (paths if several else [paths])]
+        if led == (list(paths) if several else [paths]):
+            continue
+        if several:
+            known[name] = type(paths)(led)
+        elif os.path.exists(led[0]) or any(os.path.exists(led[0] + end) for end in importlib.machinery.all_suffixes()):
+            known[name] = led[0]
+        else:
+            del known[name]
+
+
+def lead_all():
+    sys.path[:] = [LED.get(os.path.realpath(folder), folder) if folder else folder for folder in sys.path]
+    for finder in sys.meta_path:
+        kind = finder if isinstance(finder, type) else type(finder)
+        if "importlib" in kind.__module__:
+            continue
+        for place in (sys.modules.get(kind.__module__), kind, finder):
+            for known in list(getattr(place, "__dict__", {}).values()):
+                if type(known) is dict:
+                    lead(known)
+
+
+def run_next(here):
+    """Runs the one that would have been run without this."""
+    folders = [folder for folder in sys.path if os.path.realpath(folder) != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", folders)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+lead_all()
+run_next(os.path.dirname(os.path.realpath(__file__)))
