@@ -139,13 +139,17 @@ impl Manager {
         }
     }
 
-    /// Returns the command that runs a program of the packages, and installs none.
+    /// Returns the command that runs a program of the packages, and installs none; a variable that is set for it stands in front.
     pub(super) fn program(self, command: &str) -> String {
-        match self {
-            Manager::Npm => format!("npx --no-install {command}"),
-            Manager::Pnpm => format!("pnpm exec {command}"),
-            Manager::Yarn => format!("yarn run {command}"),
-            Manager::Bun => format!("bun run {command}"),
+        let runner = match self {
+            Manager::Npm => "npx --no-install",
+            Manager::Pnpm => "pnpm exec",
+            Manager::Yarn => "yarn run",
+            Manager::Bun => "bun run",
+        };
+        match command.split_once(' ').filter(|(word, _)| is_set(word)) {
+            Some((set, command)) => format!("{set} {runner} {command}"),
+            None => format!("{runner} {command}"),
         }
     }
 
@@ -242,7 +246,8 @@ impl Package {
 
     /// Makes a goal that runs a program of its packages.
     pub(super) fn runs(&self, look: &dyn Look, role: Role, id: &str, command: &str) -> Proposal {
-        let program = command.split(' ').next().unwrap_or_default();
+        let program = command.split(' ').find(|word| !is_set(word));
+        let program = program.unwrap_or_default();
         let goal = self.goal(role, id, &self.manager.program(command));
         let bin = join(&self.home, &format!("node_modules/.bin/{program}"));
         let has_plug = look.is_there(&join(&self.home, ".pnp.cjs"));
@@ -260,6 +265,14 @@ impl Package {
         }
         .same_as(&[program])
     }
+}
+
+/// Says whether a word in front of a command sets a variable for it.
+fn is_set(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let mut letters = name.chars();
+        !name.is_empty() && letters.all(|letter| letter.is_ascii_uppercase())
+    })
 }
 
 /// Proposes goals for each package.json that stands for itself; returns the projects.

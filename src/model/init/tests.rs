@@ -388,9 +388,42 @@ fn packages_that_are_not_installed_make_goals_for_later() {
         goals_in(&installed),
         [
             "9 tests-pass: npm test --silent",
-            "5 coverage-floor: npx --no-install jest --coverage --coverageReporters=text",
+            "5 coverage-floor: npx --no-install jest --ci --coverage --coverageReporters=text",
         ]
     );
+}
+
+#[test]
+fn a_snapshot_that_is_missing_fails_where_tests_are_run_to_measure_them() {
+    let package = |folder: &str| {
+        let package = r#"{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "2", "@vitest/coverage-v8": "2"}}"#;
+        let installed = [
+            ("package.json", package),
+            ("package-lock.json", ""),
+            ("!node_modules", ""),
+            ("!node_modules/.bin/vitest", ""),
+        ];
+        let place = |name: &str| match name.strip_prefix('!') {
+            Some(name) => format!("!{folder}{name}"),
+            None => format!("{folder}{name}"),
+        };
+        installed.map(|(name, text)| (place(name), text))
+    };
+    for (folder, expected) in [
+        (
+            "",
+            "5 coverage-floor: CI=1 npx --no-install vitest run --coverage --coverage.reporter=text",
+        ),
+        (
+            "web/",
+            "5 web-coverage-floor: cd web && CI=1 npx --no-install vitest run --coverage --coverage.reporter=text",
+        ),
+    ] {
+        let files = package(folder);
+        let files: Vec<_> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+        let goals = goals_in(&files);
+        assert!(goals.contains(&expected.to_owned()), "{goals:#?}");
+    }
 }
 
 #[test]

@@ -773,7 +773,7 @@ fn coverage_of_tests_that_two_programs_run_makes_no_goal_unless_one_measures_aro
         ),
         (
             r#""test": "eslint . && jest""#,
-            Some("npx --no-install jest --coverage --coverageReporters=text"),
+            Some("npx --no-install jest --ci --coverage --coverageReporters=text"),
         ),
         (
             r#""test": "c8 npm run all", "all": "mocha && node --test""#,
