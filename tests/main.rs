@@ -7,6 +7,7 @@ mod agents;
 mod attacks;
 mod audit;
 mod built;
+mod came;
 mod ci;
 mod clean;
 mod commands;

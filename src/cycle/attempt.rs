@@ -2,6 +2,7 @@
 //! so that the cycle is settled on every path.
 
 mod built;
+mod came;
 mod compared;
 mod second;
 mod stock;
@@ -74,6 +75,8 @@ pub struct Attempt<'a> {
     swapped: BTreeMap<String, &'static str>,
     /// What checks wrote to tracked files after the agent, and is put back.
     written: Option<Written>,
+    /// The untracked files that came while goals were measured after the agent.
+    came: Vec<String>,
     /// The names of the files in `evolve`'s own folder, before the agent.
     own_before: BTreeSet<String>,
     /// What was found in these files after the agent.
@@ -104,6 +107,7 @@ impl<'a> Attempt<'a> {
             after: Err("not reached".to_owned()),
             swapped: BTreeMap::new(),
             written: None,
+            came: Vec::new(),
             own_before: BTreeSet::new(),
             own_found: Found::default(),
             cut: None,
@@ -218,6 +222,7 @@ impl<'a> Attempt<'a> {
                 frozen: &yardstick.frozen,
                 built: &built,
                 protection: &yardstick.protected,
+                came: &progress.came,
             },
             progress.kept.as_ref(),
         )?;
@@ -544,6 +549,7 @@ impl<'a> Attempt<'a> {
         let of_run = of_run.flatten().cloned();
         let mut notes: Vec<_> = of_run.chain(stock.notes.iter().cloned()).collect();
         notes.extend(self.written.iter().flat_map(Written::notes));
+        notes.extend(self.came_words(session, verdict.fate));
         notes.extend(settled.notes.iter().cloned());
         Ok(Record {
             result: verdict.result,

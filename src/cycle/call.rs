@@ -42,7 +42,9 @@ pub async fn call<'a>(
         return Ok(Called::Over(step));
     }
     if std::mem::take(&mut progress.is_measured) {
+        let earlier = start.kept.clone();
         look_again(session, goals, start)?;
+        progress.note_came(&earlier, &start.kept);
     }
     loop {
         let mut attempt = Attempt::new(goals, before, task);

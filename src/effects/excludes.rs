@@ -18,7 +18,7 @@ const READ_LIMIT: u64 = 16 << 20;
 /// Writes the excludes for one run of an agent and returns the file.
 pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
     let mut lines = always(repo, of_git);
-    for path in kept.listed_paths() {
+    for path in kept.listed_paths().filter(|path| kept.is_users(path)) {
         lines.push(b'/');
         lines.extend(escaped(&path));
         lines.push(b'\n');

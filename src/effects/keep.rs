@@ -10,6 +10,7 @@ mod moved;
 mod nested;
 mod outputs;
 mod protected;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 mod uncopied;

@@ -79,6 +79,8 @@ pub struct Stock {
     pub nested: Vec<Vec<u8>>,
     /// What checks run, was not there before and was made by the agent: it was taken away.
     pub unbuilt: Vec<String>,
+    /// What was left out of the commit of leftovers, as tools make it.
+    pub left_out: Vec<String>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
     /// What became of refs that checks compare with.
@@ -111,6 +113,7 @@ impl Stock {
             converted: Vec::new(),
             nested: Vec::new(),
             unbuilt: Vec::new(),
+            left_out: Vec::new(),
             notes: Vec::new(),
             compared: HeldRefs::default(),
             after_agent: AfterAgent::default(),
@@ -360,7 +363,11 @@ impl Workspace<'_> {
     ) -> Result<PutBack> {
         let (root, folders) = (&*self.repo.root, keep::folders(&self.repo.own_places()));
         let kept = match fate {
-            Fate::Keep => start.kept.with_late_outputs(root, after),
+            Fate::Keep => {
+                start.kept.keep_snapshots(root, &folders, quarantine)?;
+                let kept = start.kept.with_late_outputs(root, after);
+                Cow::Owned(kept.into_owned().without_snapshots())
+            }
             Fate::Undo | Fate::Leave => Cow::Borrowed(&start.kept),
         };
         start

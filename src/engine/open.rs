@@ -76,6 +76,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     let mut listed = start.kept.clone();
     if session.isolation.is_none() {
         session.with_settings_held(0, || session.workspace().note_came(&mut listed))?;
+        progress.note_came(&start.kept, &listed);
     }
     let mut kept = listed.clone();
     kept.note_outputs(&session.repo.root, None, &listed, &[]);

@@ -69,6 +69,18 @@ const MACHINE_CODE: [&[u8]; 8] = [
 ];
 /// How many bytes of a file tell whether it is machine code.
 pub const TELLING: u64 = 8;
+/// How the snapshots begin that tests are held against: those of Jest, Vitest and Bun.
+const SNAPSHOTS: [&[u8]; 3] = [
+    b"// Jest Snapshot v",
+    b"// Vitest Snapshot v",
+    b"// Bun Snapshot v",
+];
+/// How the names of such files end.
+const SNAPSHOT_END: &str = ".snap";
+/// How many bytes of a file tell whether it is a snapshot.
+pub const TELLING_OF_SNAPSHOT: u64 = 20;
+/// How many files are named that came while goals were measured.
+const CAME: usize = 10;
 
 /// Says whether tools make a file, by its name and how it begins: builds and tests leave it, and a commit of it is not what anybody
 /// wants, since what they make next differs.
@@ -81,7 +93,54 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
         || !name.ends_with(".deb") && MACHINE_CODE.iter().any(|code| begin.starts_with(code))
 }
 
-/// Returns the words on such files that an agent left and that were not committed.
+/// Says whether a test runner wrote a file to hold tests against, by its name and how it begins: it is nobody's handiwork, and is
+/// renewed by the same program.
+pub fn is_snapshot(path: &str, begin: &[u8]) -> bool {
+    path.ends_with(SNAPSHOT_END) && SNAPSHOTS.iter().any(|words| begin.starts_with(words))
+}
+
+/// Where files are that came while goals were measured after an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// In the tree, beside a change that is kept.
+    WithKept,
+    /// In the tree, and what they came from is undone.
+    WithUndone,
+    /// They were in a copy that is made anew, and are gone with it.
+    InCopy,
+}
+
+/// Returns the words on files that came while goals were measured after an agent, and that no commit holds: on a folder that tools fill
+/// as a whole.
+pub fn came(files: &[String], place: Came) -> String {
+    let mut named: Vec<String> = Vec::new();
+    for file in files {
+        let folder = folder_of(file).map(|folder| format!("{folder}/"));
+        let shown = folder.unwrap_or_else(|| file.clone());
+        if !named.contains(&shown) {
+            named.push(shown);
+        }
+    }
+    let them = if named.len() == 1 { "it" } else { "them" };
+    let mut advice = match place {
+        Came::WithKept => vec![format!("commit {them}, or have git ignore {them}")],
+        Came::WithUndone => vec![format!("the change is undone: remove {them}")],
+        Came::InCopy => Vec::new(),
+    };
+    if files.iter().any(|file| file.ends_with(SNAPSHOT_END)) && place != Came::WithUndone {
+        advice.push("a check with `CI=1` in front writes no snapshot".to_owned());
+    }
+    let advice = match advice.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", advice.join("; ")),
+    };
+    format!(
+        "made by a check, or by somebody, while the goals were measured, and in no commit: {}{advice}",
+        text::some_of(&named, CAME)
+    )
+}
+
+/// Returns the words on files that tools made, that an agent left and that were not committed.
 pub fn left_out(files: &[String]) -> String {
     format!(
         "left out of the commit, as tools made it and git had better ignore it: {}",
@@ -244,6 +303,50 @@ mod tests {
         ] {
             assert_eq!(is_made(path, begin), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn a_snapshot_is_told_by_its_name_and_how_it_begins() {
+        let begin = |words: &str| words.bytes().take(TELLING_OF_SNAPSHOT as usize).collect();
+        for (path, words, expected) in [
+            (
+                "t/__snapshots__/a.test.ts.snap",
+                "// Vitest Snapshot v1, https://",
+                true,
+            ),
+            ("a.snap", "// Jest Snapshot v1, https://", true),
+            ("a.snap", "// Bun Snapshot v1, https://", true),
+            ("a.snap", "// my own", false),
+            ("a.snap", "", false),
+            ("a.snap.md", "// Jest Snapshot v1, https://", false),
+        ] {
+            let begin: Vec<u8> = begin(words);
+            assert_eq!(is_snapshot(path, &begin), expected, "{path}: {words}");
+        }
+    }
+
+    #[test]
+    fn files_that_came_are_named_once_for_each_folder_of_tools_with_what_to_do() {
+        let files = ["coverage/a", "coverage/b/c", "a.log"].map(str::to_owned);
+        let made =
+            "made by a check, or by somebody, while the goals were measured, and in no commit: ";
+        let of =
+            |files: &[String], place| came(files, place).strip_prefix(made).unwrap().to_owned();
+        let both = "coverage/, a.log";
+        for (place, advice) in [
+            (Came::WithKept, " (commit them, or have git ignore them)"),
+            (Came::WithUndone, " (the change is undone: remove them)"),
+            (Came::InCopy, ""),
+        ] {
+            assert_eq!(of(&files, place), format!("{both}{advice}"));
+        }
+        let snapshot = ["a.snap".to_owned()];
+        let way_out = "a check with `CI=1` in front writes no snapshot";
+        assert_eq!(
+            of(&snapshot, Came::WithKept),
+            format!("a.snap (commit it, or have git ignore it; {way_out})")
+        );
+        assert_eq!(of(&snapshot, Came::InCopy), format!("a.snap ({way_out})"));
     }
 
     #[test]

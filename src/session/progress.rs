@@ -95,6 +95,8 @@ pub struct Progress {
     pub programs: BTreeMap<String, String>,
     /// Goals were measured since the tree was looked at for this cycle.
     pub is_measured: bool,
+    /// The untracked files that came while goals were measured in this session, in hex.
+    pub came: BTreeSet<String>,
     /// Files that checks run and do something to themselves: that was so before an agent was called.
     pub touched: BTreeSet<String>,
     /// What a reader of the next record should know of what was found before an agent was called.
@@ -139,6 +141,7 @@ impl Progress {
             kept_off: Vec::new(),
             programs: BTreeMap::new(),
             is_measured: false,
+            came: BTreeSet::new(),
             touched: BTreeSet::new(),
             found: Vec::new(),
             untold: Vec::new(),
@@ -165,6 +168,13 @@ impl Progress {
             self.found.push(found.to_owned());
         }
         is_new
+    }
+
+    /// Notes the untracked files that came between two looks, while goals were measured.
+    pub fn note_came(&mut self, earlier: &Kept, now: &Kept) {
+        let names = now.untracked.keys();
+        let new = names.filter(|name| !earlier.untracked.contains_key(*name));
+        self.came.extend(new.cloned());
     }
 
     /// Keeps for the next record what was found, and leaves it to that to tell it.

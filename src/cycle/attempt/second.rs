@@ -31,6 +31,9 @@ impl Attempt<'_> {
             .measure_written(session, progress, start, &mut written)
             .await;
         self.written = Some(written);
+        if measured.is_ok() {
+            self.note_came(session, progress, start)?;
+        }
         let notes = session.settle_links(start.cycle)?;
         if let Some(stock) = &mut self.stock {
             stock.notes.extend(notes);

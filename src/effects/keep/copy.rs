@@ -27,6 +27,8 @@ pub enum Output {
     Rewritten,
     /// Checks run it, and may have built it before.
     Built,
+    /// A test runner wrote it while goals were measured: an agent may renew, remove and commit it.
+    Snapshot,
 }
 
 /// What is known of one untracked file.

@@ -41,10 +41,12 @@ impl Kept {
         self.identities.extend(known);
     }
 
-    /// Returns where those were that are there no more, by what they are known by; a folder without a slash at the end.
+    /// Returns where those were that are there no more, by what they are known by; a folder without a slash at the end. What an agent may
+    /// move is none of them.
     pub fn astray(&self, root: &Path) -> BTreeMap<String, Vec<u8>> {
         let all = self.identities.iter();
-        let astray = all.filter_map(|(name, known)| {
+        let users = all.filter(|(name, _)| !self.is_snapshot(&from_hex(name)));
+        let astray = users.filter_map(|(name, known)| {
             let mut path = from_hex(name);
             if path.ends_with(b"/") {
                 path.pop();

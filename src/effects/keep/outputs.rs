@@ -42,7 +42,7 @@ pub(super) struct Measured {
     /// What they were like before.
     seen: BTreeMap<String, Seen>,
     /// Those that checks run: nobody's output.
-    frozen: BTreeSet<String>,
+    pub(super) frozen: BTreeSet<String>,
 }
 
 /// What was done to a file, the least first.
@@ -222,11 +222,18 @@ impl Kept {
     }
 
     /// Returns the files that nobody but the user and an agent is known to have written anew, and on whose ways nothing stands that is
-    /// `held` by a commit.
+    /// `held` by a commit. A snapshot that is held by now, or gone, is as it is in a clone.
     pub fn without_outputs(&self, root: &Path, held: &dyn Fn(&[u8]) -> bool) -> Kept {
         let files = self.untracked.iter().filter(|(name, entry)| {
-            let is_made_anew = matches!(entry.output, Some(Output::Rewritten | Output::Built));
-            !is_made_anew && in_the_way(root, &from_hex(name)).is_none_or(|it| !held(&it))
+            let path = from_hex(name);
+            let is_made_anew = match entry.output {
+                Some(Output::Rewritten | Output::Built) => true,
+                Some(Output::Snapshot) => {
+                    held(&path) || fs::symlink_metadata(place(root, name)).is_err()
+                }
+                Some(Output::Grown) | None => false,
+            };
+            !is_made_anew && in_the_way(root, &path).is_none_or(|it| !held(&it))
         });
         Kept {
             untracked: files
@@ -288,7 +295,7 @@ impl Kept {
                 Some(Output::Rewritten) => {
                     !entry.is_earlier_kept && after.is_written_since(root, name)
                 }
-                Some(Output::Grown | Output::Built) => false,
+                Some(Output::Grown | Output::Built | Output::Snapshot) => false,
             };
             let path = from_hex(name);
             if !may_be_lost || look_at(root, name).is_none() || is_unchanged(root, &path, entry) {
@@ -334,7 +341,7 @@ impl Kept {
 }
 
 /// Puts a copy of a file that stays as it is into the quarantine.
-fn keep_in(
+pub(super) fn keep_in(
     quarantine: &mut Quarantine,
     root: &Path,
     path: &[u8],
@@ -362,7 +369,7 @@ pub fn is_output(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) ->
     fs::symlink_metadata(&file).is_ok_and(is_file)
         && is_beneath(root, path)
         && match entry.output {
-            None => false,
+            None | Some(Output::Snapshot) => false,
             Some(Output::Rewritten | Output::Built) => true,
             Some(Output::Grown) => entry
                 .source(folders)

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::{Start, WayOut, Workspace};
+use super::status::Status;
+use super::{Start, Stock, WayOut, Workspace};
 use crate::effects::keep::Kept;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
+use crate::model::text;
 
 impl Workspace<'_> {
     /// Refuses tracked changes that came since the cycle began, naming them (exit 3). Untracked files that came since are as little
@@ -27,6 +29,23 @@ impl Workspace<'_> {
         let status = self.state()?;
         kept.add_late(status.untracked.iter().chain(&status.within));
         Ok(())
+    }
+
+    /// Returns the untracked files that came since stock was taken, but for those that were named as left out then. To be asked when no
+    /// pipe is in git's way.
+    pub fn came_since_stock(&self, start: &Start, stock: &Stock) -> Result<Vec<Vec<u8>>> {
+        let listed = self
+            .repo
+            .git
+            .run(&["ls-files", "-z", "--others", "--exclude-standard"])?;
+        let mut status = Status::default();
+        status.add_untracked(&listed);
+        let is_named = |path: &Vec<u8>| stock.left_out.contains(&text::path(path));
+        let known = |path: &Vec<u8>| {
+            start.kept.was_there(path) || stock.nested.contains(path) || is_named(path)
+        };
+        status.untracked.retain(|path| !known(path));
+        Ok(status.untracked)
     }
 
     /// Looks again in a tree in which only checks were: tracked changes are taken back, by way of the quarantine in `private`.

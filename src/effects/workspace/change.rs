@@ -46,7 +46,7 @@ impl Workspace<'_> {
             if is_new && is_refused(&difference.path) {
                 change.refused.push(text::path(&difference.path));
             }
-            if is_new && kept.was_there(&difference.path) {
+            if is_new && kept.is_users(&difference.path) {
                 change.taken.push(path.clone());
             } else if is_new && let Some(file) = kept.ousted_by(&difference.path) {
                 let file = text::path(&file);
@@ -88,7 +88,7 @@ impl Workspace<'_> {
         change: &mut Change,
     ) -> Result<Option<String>> {
         let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
-        let is_users = |path: &[u8]| start.kept.was_there(path) || was_moved(path);
+        let is_users = |path: &[u8]| start.kept.is_users(path) || was_moved(path);
         let is_wanted = |path: &[u8]| !is_ledger_path(path) && (is_users(path) || is_refused(path));
         let mut known: HashSet<_> = change.taken.iter().cloned().collect();
         let mut refused: BTreeSet<_> = change.refused.drain(..).collect();

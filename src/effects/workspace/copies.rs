@@ -23,6 +23,8 @@ pub struct Held<'a> {
     pub built: &'a [String],
     /// What `protect` names.
     pub protection: &'a Protection,
+    /// What came while goals were measured in this session, in hex.
+    pub came: &'a BTreeSet<String>,
 }
 
 impl Workspace<'_> {
@@ -70,6 +72,7 @@ impl Workspace<'_> {
         kept.note_outputs(root, last, &start.kept, frozen);
         kept.note_built(built);
         kept.note_protected(held.protection, protected.is_cut);
+        kept.note_snapshots(root, held.came);
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));

@@ -85,7 +85,7 @@ impl Workspace<'_> {
         let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();
         let mut made = Vec::new();
         for path in status.untracked {
-            if start.kept.was_there(&path) {
+            if start.kept.is_left_alone(&self.repo.root, &path) {
                 continue;
             }
             match path.ends_with(b"/") {
@@ -166,6 +166,7 @@ impl Workspace<'_> {
         if !made.is_empty() {
             let names: Vec<_> = made.iter().map(text::path).collect();
             left.notes.push(output::left_out(&names));
+            left.left_out.extend(names);
         }
         Ok(())
     }

@@ -126,6 +126,7 @@ impl Workspace<'_> {
             converted: converted.iter().map(|path| exact::decode(path)).collect(),
             nested: left.nested,
             unbuilt: left.unbuilt,
+            left_out: left.left_out,
             notes: left.notes,
             compared,
             after_agent: start.kept.look_after_agent(&self.repo.root),

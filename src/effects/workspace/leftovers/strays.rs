@@ -20,6 +20,8 @@ pub struct Left {
     pub nested: Vec<Vec<u8>>,
     /// What checks run and the agent made: it was taken away.
     pub unbuilt: Vec<String>,
+    /// What tools made, and was left out of the commit.
+    pub left_out: Vec<String>,
     /// What no commit can hold, and was put away, in words.
     pub unheld: Vec<String>,
     /// What was done to protected files that git does not track, in words.
