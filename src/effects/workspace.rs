@@ -51,6 +51,7 @@ pub use copies::Held;
 pub use index::lock::LockedIndex;
 pub use index::restat::Whereabouts;
 pub use land::{Hindrance, Landed, Landing};
+pub use leftovers::rewritten::TakenOut;
 pub use start::{SettingsBack, Start};
 pub use status::WayOut;
 pub use submodules::{Edited, Loose};
@@ -79,7 +80,7 @@ pub struct Stock {
     pub nested: Vec<Vec<u8>>,
     /// What checks run, was not there before and was made by the agent: it was taken away.
     pub unbuilt: Vec<String>,
-    /// What was left out of the commit of leftovers, as tools make it.
+    /// What was left out of the commit of leftovers, as tools or checks make it.
     pub left_out: Vec<String>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,

@@ -148,6 +148,14 @@ pub fn left_out(files: &[String]) -> String {
     )
 }
 
+/// Returns the words on files that an agent left, that checks write anew and that were taken out of the commit of what it left.
+pub fn taken_out(files: &[String]) -> String {
+    format!(
+        "left out of the commit of what the agent left, as checks write it anew and git had better ignore it: {}",
+        text::some_of(files, NAMED)
+    )
+}
+
 /// Returns those of the folders that git neither tracks nor ignores that tools fill, as lines for .gitignore. Each of `untracked` ends
 /// with a slash where it is a folder.
 pub fn unignored(untracked: &[String]) -> Vec<String> {

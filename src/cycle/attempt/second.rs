@@ -79,7 +79,7 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Measures until what is measured is in a commit, twice at most.
+    /// Measures until what is measured is in a commit, twice at most, and once more without what checks make themselves.
     async fn measure_written(
         &mut self,
         session: &Session,
@@ -99,6 +99,16 @@ impl Attempt<'_> {
                 .measure_once(session, progress, start, &mut watch, written)
                 .await;
             stood = self.look_at_refs(session, start)?;
+        }
+        if let Ok((_, files)) = &second
+            && let Some(taken_out) = self.take_out(session, start, files)?
+        {
+            second = self
+                .measure_once(session, progress, start, &mut watch, written)
+                .await;
+            stood = self.look_at_refs(session, start)?;
+            let files = second.as_mut().ok().map(|(_, files)| files);
+            self.settle_taken_out(session, start, taken_out, files, written)?;
         }
         let (after, files) = match second {
             Ok(second) => second,

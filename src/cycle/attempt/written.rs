@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Attempt;
-use crate::effects::workspace::{Start, Written, some_of};
+use crate::effects::workspace::{Start, TakenOut, Written, some_of};
 use crate::error::Result;
 use crate::model::goals::Where;
 use crate::model::snapshot::Snapshot;
@@ -61,6 +61,48 @@ impl Attempt<'_> {
     pub(super) fn take_written(&mut self, session: &Session, start: &Start) -> Written {
         let known = self.written.take();
         known.unwrap_or_else(|| session.workspace().unwritten(start))
+    }
+
+    /// Takes files that checks wrote out of the commit of what the agent left uncommitted, if only that brought them.
+    pub(super) fn take_out(
+        &mut self,
+        session: &Session,
+        start: &Start,
+        files: &[String],
+    ) -> Result<Option<TakenOut>> {
+        let is_here = self.measures_here(session);
+        match self.stock.as_mut().filter(|_| is_here) {
+            Some(stock) => session.workspace().take_out(start, stock, files),
+            None => Ok(None),
+        }
+    }
+
+    /// Leaves these files out if checks, measured without them, removed each or made it anew: then they are what checks write. What
+    /// they only write over is the agent's work, without which nothing is judged: it is taken in again, and counts among the `files`
+    /// that were written to. There are none of these where the measuring was cut short.
+    pub(super) fn settle_taken_out(
+        &mut self,
+        session: &Session,
+        start: &Start,
+        taken_out: TakenOut,
+        files: Option<&mut Vec<String>>,
+        written: &Written,
+    ) -> Result<()> {
+        let Some(stock) = &mut self.stock else {
+            return Ok(());
+        };
+        let workspace = session.workspace();
+        let is_made = |file: &String| written.was_removed(file) || !workspace.is_gone(file);
+        match files {
+            Some(files) if !files.is_empty() || !taken_out.files.iter().all(is_made) => {
+                files.extend(taken_out.files.iter().cloned());
+                workspace.take_in_again(start, stock, taken_out)
+            }
+            Some(_) | None => {
+                taken_out.leave_out(stock);
+                Ok(())
+            }
+        }
     }
 
     /// Puts the user's untracked files back that an agent changed or removed in the user's own working tree, unless somebody moved HEAD

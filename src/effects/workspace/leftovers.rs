@@ -6,6 +6,7 @@ pub(super) mod hiding;
 pub(super) mod hollow;
 pub(super) mod moved;
 pub(super) mod planted;
+pub mod rewritten;
 pub(super) mod strays;
 pub(super) mod whole;
 
@@ -59,11 +60,7 @@ impl Workspace<'_> {
         if tree == tip_tree {
             return Ok(tip.to_owned());
         }
-        let message = format!(
-            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
-            start.cycle, start.cycle
-        );
-        let commit = self.repo.store_commit(&tree, tip, &message)?;
+        let commit = self.repo.store_commit(&tree, tip, &message(start))?;
         if is_on_branch
             && !self
                 .repo
@@ -267,4 +264,12 @@ impl Workspace<'_> {
             .run(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
         Ok(!listed.is_empty())
     }
+}
+
+/// Returns the message of a commit of leftovers.
+fn message(start: &Start) -> String {
+    format!(
+        "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
+        start.cycle, start.cycle
+    )
 }

@@ -134,6 +134,14 @@ impl Workspace<'_> {
         })
     }
 
+    /// Lists the commits of a stock whose newest commit or files are others now.
+    pub(super) fn list_commits(&self, start: &Start, stock: &mut Stock) -> Result<()> {
+        let (from, tip) = (&start.commit, &stock.tip);
+        stock.commits = self.repo.commits_since(from, tip, COMMITS_LISTED)?;
+        stock.change.is_made = !stock.files.is_empty();
+        Ok(())
+    }
+
     /// Has the index and the tree say what is there, whatever hides it, so that git can be asked; returns the tracked files that nobody
     /// touched. `broken` says what of the repository had to be made anew.
     fn bring_up(

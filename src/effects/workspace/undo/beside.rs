@@ -1,7 +1,7 @@
 //! What is changed in the tree beside an undone cycle: by what checks ran of it, or by the user while they ran. Nobody can tell
 //! which, so it goes to the quarantine, and the tree is as it was.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -18,9 +18,16 @@ use crate::error::Result;
 pub struct Written {
     quarantine: Quarantine,
     beside: Beside,
+    /// Those that were gone.
+    removed: BTreeSet<String>,
 }
 
 impl Written {
+    /// Says whether a file was found gone.
+    pub fn was_removed(&self, file: &str) -> bool {
+        self.removed.contains(file)
+    }
+
     /// Says what was done, for the record: of each file once.
     pub fn notes(&self) -> Vec<String> {
         let beside = self.beside.notes();
@@ -106,6 +113,7 @@ impl Workspace<'_> {
         Written {
             quarantine: Quarantine::of(&self.repo.private, &start.session, start.cycle),
             beside: Beside::default(),
+            removed: BTreeSet::new(),
         }
     }
 
@@ -127,6 +135,8 @@ impl Workspace<'_> {
         let is_listed = |file: &String| listed.contains(file.as_str());
         let files: Vec<_> = files.into_iter().filter(is_listed).collect();
         if !files.is_empty() {
+            let removed = files.iter().filter(|file| self.is_gone(file));
+            written.removed.extend(removed.cloned());
             let beside = self.put_back_beside(start, quarantine)?;
             written.beside.add(beside);
         }
