@@ -1,5 +1,7 @@
 //! Branches that both ran, and merges that keep one side of the ledger: what the other side had recorded is not lost.
 
+use std::fs;
+
 use evolve::effects::ledger::Ledger;
 use evolve::effects::repo::Repo;
 
@@ -362,5 +364,157 @@ fn what_an_agent_made_up_as_a_ledger_of_its_own_does_not_come_back_with_a_merge(
         assert_eq!(now.len(), all_of_both + 1, "{way}: {now:#?}");
         assert!(!now.contains(&line), "{way}");
         repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+/// A record as it was made long ago, of a cycle that had nothing to do.
+fn old_record(cycle: usize) -> String {
+    format!(
+        "{{\"format\":1,\"cycle\":{cycle},\"goal_id\":null,\"result\":\"idle\",\"commit_sha\":\"{}\",\"reverted_to\":null,\
+         \"goals_passing\":1,\"goals_total\":1,\"goals_added\":0,\"timestamp\":\"2026-01-01T00:00:00Z\",\"score_before\":1.0,\
+         \"score_after\":1.0,\"newly_failing\":[],\"newly_passing\":[],\"reason\":null,\"definition\":null,\"content\":null,\
+         \"session\":null,\"agent\":null}}\n",
+        "a".repeat(40)
+    )
+}
+
+const SEGMENT: &str = ".agents/evolve/cycle-history.0001.jsonl";
+
+/// Two branches with a long history, whose beginning cannot be seen: `main` ran three cycles and moved its oldest lines to a
+/// segment, `other` ran one and did not.
+fn rolled_over() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 9), ("b", 8), ("c", 7), ("d", 6), ("e", 5)]);
+    repo.write(HISTORY, &(1..=4998).map(old_record).collect::<String>());
+    repo.commit_all("long ago");
+    repo.write(".git/shallow", &format!("{}\n", repo.head()));
+    repo.git(&["branch", "other"]);
+    for file in ["a", "b", "c"] {
+        repo.cycle(&format!("touch {file}")).expect(0);
+    }
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.cycle("touch d").expect(0);
+    assert_eq!(lines(&repo, "main", SEGMENT).len(), 4000);
+    assert_eq!(lines(&repo, "main", HISTORY).len(), 1001);
+    assert_eq!(lines(&repo, "other", HISTORY).len(), 4999);
+    repo
+}
+
+#[test]
+fn lines_that_one_side_moved_to_a_segment_and_the_other_had_not_stand_in_a_merge_once() {
+    let rolled_over = rolled_over();
+    for (into, from, side, last) in [
+        ("other", "main", "--ours", "other"),
+        ("other", "main", "--ours", "main"),
+        ("main", "other", "--theirs", "other"),
+        ("main", "other", "--theirs", "main"),
+        ("main", "other", "--ours", "main"),
+    ] {
+        let what = format!("{from} into {into}, {side}, ran last on {last}");
+        let repo = rolled_over.copied();
+        let anchor = repo.git(&["rev-parse", last]);
+        repo.write(".git/evolve/anchor", &format!("{anchor}\n"));
+        let segment = lines(&repo, "main", SEGMENT);
+        let own = [into, from].map(|branch| {
+            let mut own = lines(&repo, branch, HISTORY);
+            own.retain(|line| !segment.contains(line));
+            own
+        });
+        repo.git(&["switch", "--quiet", into]);
+        let mut merge = repo.command("git");
+        merge.args(["merge", "--quiet", "--no-edit", from]);
+        assert!(
+            !merge.output().unwrap().status.success(),
+            "{what}: a conflict"
+        );
+        repo.git(&["checkout", "--quiet", side, "--", ".agents"]);
+        repo.git(&["add", "--all"]);
+        repo.git(&["commit", "--quiet", "--no-edit"]);
+        let is_doubled = lines(&repo, "HEAD", HISTORY).len() == 4999;
+        assert_eq!(
+            is_doubled,
+            side == "--ours" && into == "other" || side == "--theirs"
+        );
+        let audit = repo.evolve(&["audit"]).expect(10).stdout;
+        assert_eq!(
+            audit.contains("the merge doubled 4000 records: run evolve"),
+            is_doubled,
+            "{what}: {audit}"
+        );
+        assert!(audit.len() < 2_000, "{what}: {audit}");
+        assert!(
+            repo.answer(&["status"]).contains("cycles     5002\n"),
+            "{what}"
+        );
+        let run = repo.cycle("touch a b c d e").expect(0);
+        let told = run.stderr.contains("a merge doubled 4000 lines");
+        assert_eq!(told, is_doubled, "{what}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("a merge left out"),
+            "{what}: {}",
+            run.stderr
+        );
+        assert!(
+            !run.stderr.contains("from the last ledger"),
+            "{what}: {}",
+            run.stderr
+        );
+        assert_eq!(lines(&repo, "HEAD", SEGMENT), segment, "{what}");
+        let now = lines(&repo, "HEAD", HISTORY);
+        assert_eq!(now.len(), 1003, "{what}");
+        for own in &own {
+            let kept: Vec<_> = now.iter().filter(|line| own.contains(line)).collect();
+            assert_eq!(kept, own.iter().collect::<Vec<_>>(), "{what}");
+        }
+        assert_eq!(repo.newest()["cycle"], 5002, "{what}");
+        assert!(
+            repo.answer(&["status"]).contains("cycles     5003\n"),
+            "{what}"
+        );
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        repo.evolve(&["audit"]).expect(0);
+        let run = repo.cycle("touch f").expect(0);
+        assert!(!run.stderr.contains("a merge"), "{what}: {}", run.stderr);
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+#[test]
+fn a_clone_in_which_evolve_never_ran_counts_doubled_lines_once_and_moves_none_to_a_second_segment()
+{
+    let repo = rolled_over();
+    let main = repo.git(&["show", &format!("main:{SEGMENT}")]) + "\n";
+    let added: String = (4999..=5000).map(old_record).collect();
+    let active = repo.read(HISTORY);
+    repo.write(SEGMENT, &main);
+    repo.write(HISTORY, &[active, added].concat());
+    repo.commit_all("doubled");
+    fs::remove_file(repo.path(".git/evolve/anchor")).unwrap();
+    assert!(repo.answer(&["status"]).contains("cycles     5001\n"));
+    repo.cycle("touch a").expect(0);
+    assert_eq!(lines(&repo, "HEAD", HISTORY).len(), 1002);
+    assert_eq!(lines(&repo, "HEAD", SEGMENT).len(), 4000);
+    assert!(!repo.has(".agents/evolve/cycle-history.0002.jsonl"));
+    assert!(repo.answer(&["status"]).contains("cycles     5002\n"));
+}
+
+#[test]
+fn a_segment_that_an_agent_made_up_has_no_record_forgotten() {
+    let repo = parted();
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.agent_does(&[&format!(
+        "touch b; cp {HISTORY} {SEGMENT}; git add -f {SEGMENT} b; git commit -qm more"
+    )]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let known = lines(&repo, "HEAD", HISTORY);
+    repo.git(&["switch", "--quiet", "main"]);
+    for way in ["ours", "theirs"] {
+        let repo = repo.copied();
+        repo.git(&["merge", "--quiet", "--no-edit", "-X", way, "other"]);
+        repo.cycle("touch e").expect(0);
+        let now = lines(&repo, "HEAD", HISTORY);
+        assert!(
+            known.iter().all(|line| now.contains(line)),
+            "{way}: {now:#?}"
+        );
     }
 }

@@ -134,6 +134,15 @@ pub fn joined(
     (count > 0).then_some((joined, count))
 }
 
+/// Returns a text without the lines that an `other` text has, and how many these are; none if it has none of them. What stays is as
+/// it was, byte for byte.
+pub fn apart(text: &str, other: &str) -> Option<(String, usize)> {
+    let known: HashSet<&str> = lines(other).collect();
+    let is_own = |line: &&str| bare(line).is_empty() || !known.contains(bare(line));
+    let (own, had): (Vec<&str>, Vec<&str>) = text.split_inclusive('\n').partition(is_own);
+    (!had.is_empty()).then(|| (own.concat(), had.len()))
+}
+
 fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.lines().map(bare).filter(|line| !line.is_empty())
 }
@@ -178,6 +187,21 @@ mod tests {
             said("a\nb\nc\n", "a\nx\n").as_deref(),
             Some("2 lines missing, 1 in their place")
         );
+    }
+
+    #[test]
+    fn lines_that_another_text_has_are_left_out_and_the_rest_stays_byte_for_byte() {
+        for (text, other, expected) in [
+            ("a\nb\n", "c\nd\n", None),
+            ("a\n\nb\n", "\n", None),
+            ("a\nb\nc\n", "a\nb\n", Some(("c\n", 2))),
+            ("\u{feff}a\r\nb\r\n\nc", "x\na\n", Some(("b\r\n\nc", 1))),
+            ("a\nb\na\n", "a\n", Some(("b\n", 2))),
+            ("a\n", "a", Some(("", 1))),
+        ] {
+            let expected = expected.map(|(text, count)| (text.to_owned(), count));
+            assert_eq!(apart(text, other), expected, "{text:?} {other:?}");
+        }
     }
 
     #[test]

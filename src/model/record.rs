@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::mask;
 use crate::model::text::{self, number};
 
-pub use history::{History, read_record};
+pub use history::{History, numbers, read_record};
 pub use passing::BY_OTHERS;
 pub use recorded::{Recorded, Tally};
 pub use taken_back::{

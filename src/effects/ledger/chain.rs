@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::anchor;
 use super::merged::Merged;
-use super::segments::{parts, whole};
+use super::segments::{before, parts, unmoved, whole};
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::exact;
@@ -26,7 +26,7 @@ pub(super) struct Chain {
     pub tree: String,
     /// Files of HEAD's that are not believed, as they stood in the last ledger or with what a merge left out.
     pub restored: Vec<(String, Vec<u8>)>,
-    /// Those of them that only add to what HEAD has.
+    /// Those of them that take nothing from what HEAD has.
     pub joined: Vec<String>,
     /// What merges made of the queue.
     pub queues: Vec<Side>,
@@ -74,6 +74,7 @@ impl Chain {
                 descends,
             };
             chain.hold_snapshots(repo, &last, &merged)?;
+            chain.leave_out_moved(repo, &last, &merged)?;
             let mut all = Vec::new();
             for name in GROWING {
                 all.push(chain.weigh(repo, &last, &merged, name)?);
@@ -119,6 +120,40 @@ impl Chain {
                 repo.private.join("anchor").display()
             ));
         }
+        Ok(())
+    }
+
+    /// Leaves out of the active history what a merge left there though a segment has it: one side had moved its oldest lines to one
+    /// since the branches parted. Only segments count that the last ledger has, too, or that a commit of the ledger wrote which
+    /// came with the merges: any other could be made up to have records forgotten.
+    fn leave_out_moved(&mut self, repo: &Repo, last: &Last, merged: &Merged) -> Result<()> {
+        let all = parts(|part| repo.has_file(&self.tree, part), names::HISTORY)?;
+        let mut segments = Vec::new();
+        for segment in all.into_iter().rev().filter(|part| part != names::HISTORY) {
+            if let Some(id) = repo.id_at(&self.tree, &segment)?
+                && (repo.id_at(&last.tree, &segment)?.as_ref() == Some(&id)
+                    || merged.has_recorded(repo, &segment, &id)?)
+            {
+                segments.push(id);
+            }
+        }
+        if segments.is_empty() {
+            return Ok(());
+        }
+        let segments = segments.iter();
+        let segments = segments.map(|id| Ok(exact::decode_all(repo.blob(id)?)));
+        let text = self.read(repo, names::HISTORY)?.unwrap_or_default();
+        let Some((text, count)) = unmoved(&text, segments)? else {
+            return Ok(());
+        };
+        self.said.push(format!(
+            "{}: a merge doubled {} that a segment has, too, and that is put right",
+            names::HISTORY,
+            text::count(count, "line")
+        ));
+        let bytes = exact::encode_all(text);
+        self.restored.push((names::HISTORY.to_owned(), bytes));
+        self.joined.push(names::HISTORY.to_owned());
         Ok(())
     }
 
@@ -170,7 +205,7 @@ impl Chain {
         name: &'static str,
     ) -> Result<Believed> {
         let earlier = whole(repo, &last.tree, name, Some(&self.tree))?;
-        let now = whole(repo, &self.tree, name, Some(&last.tree))?;
+        let now = self.whole(repo, name, Some(&last.tree))?;
         let growth = Growth::of(&earlier, &now);
         let sides = match merged.is_empty() {
             true => Vec::new(),
@@ -216,12 +251,24 @@ impl Chain {
         Ok(believed)
     }
 
+    /// Returns the text of a growing file as it is believed so far, without the segments that are the same in an `other` tree.
+    fn whole(&self, repo: &Repo, name: &str, other: Option<&str>) -> Result<String> {
+        let restored = self.restored.iter().find(|(known, _)| known == name);
+        match restored {
+            Some((_, bytes)) => {
+                let segments = before(repo, &self.tree, name, other)?;
+                Ok([segments, exact::decode(bytes)].concat())
+            }
+            None => whole(repo, &self.tree, name, other),
+        }
+    }
+
     /// Says whether HEAD's version of a growing file has not all lines of the others.
     fn lacks_any(&self, repo: &Repo, name: &str, others: &[String]) -> Result<bool> {
         if others.is_empty() {
             return Ok(false);
         }
-        let whole = whole(repo, &self.tree, name, None)?;
+        let whole = self.whole(repo, name, None)?;
         let mut others = others.iter();
         Ok(others.any(|other| growth::beyond(other, &whole).next().is_some()))
     }
@@ -234,6 +281,8 @@ impl Chain {
             last.short(),
             repo.private.join("anchor").display()
         ));
+        self.restored.retain(|(known, _)| known != name);
+        self.joined.retain(|known| known != name);
         for file in parts(|part| repo.has_file(&last.tree, part), name)? {
             if let Some(bytes) = repo.file(&last.tree, &file)? {
                 self.restored.push((file, bytes));
@@ -306,14 +355,19 @@ pub(super) fn tip(repo: &Repo, branch: Option<&str>) -> Result<Option<String>> {
     }
 }
 
-/// Returns the text of the whole history as it is believed, its segments before it; none where git has no ledger yet.
+/// Returns the text of the whole history as it is believed, its segments before it, and nothing twice that one of these has; none
+/// where git has no ledger yet.
 pub(super) fn whole_history(repo: &Repo) -> Result<Option<String>> {
     let Some(chain) = Chain::of(repo, None)? else {
         return Ok(None);
     };
     let mut text = String::new();
-    for part in parts(|part| repo.has_file(&chain.tree, part), names::HISTORY)? {
-        text.push_str(&chain.read(repo, &part)?.unwrap_or_default());
+    let parts = parts(|part| repo.has_file(&chain.tree, part), names::HISTORY)?;
+    for part in parts.iter().filter(|part| *part != names::HISTORY) {
+        text.push_str(&chain.read(repo, part)?.unwrap_or_default());
     }
+    let active = chain.read(repo, names::HISTORY)?.unwrap_or_default();
+    let unmoved = growth::apart(&active, &text).map(|(rest, _)| rest);
+    text.push_str(&unmoved.unwrap_or(active));
     Ok(Some(text))
 }

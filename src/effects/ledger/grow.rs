@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::segments::unmoved;
 use super::{Ledger, line};
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -30,7 +31,7 @@ impl Ledger {
             self.history.records.push(record.clone());
         }
         let known = self.file_names(repo)?;
-        self.rotate(&known)?;
+        self.rotate(repo, &known)?;
         let bytes = exact::encode(&self.history_text);
         self.write(names::HISTORY, bytes)?;
         self.prune_snapshots(known, record.cycle)
@@ -58,7 +59,8 @@ impl Ledger {
         Ok(known)
     }
 
-    fn rotate(&mut self, known: &BTreeSet<String>) -> Result<()> {
+    /// Moves the oldest lines to a segment when there are too many; those that a segment has already only leave the active file.
+    fn rotate(&mut self, repo: &Repo, known: &BTreeSet<String>) -> Result<()> {
         let moving = names::lines_to_move(&self.history_text);
         if moving == 0 {
             return Ok(());
@@ -73,8 +75,17 @@ impl Ledger {
             .map(str::len)
             .sum();
         let rest = self.history_text.split_off(cut);
-        let oldest = std::mem::replace(&mut self.history_text, rest);
-        self.write(&names::segment(number), exact::encode_all(oldest))?;
+        let mut oldest = std::mem::replace(&mut self.history_text, rest);
+        let segments = (1..number).rev().map(|number| {
+            let bytes = self.committed(repo, &names::segment(number))?;
+            Ok(exact::decode_all(bytes.unwrap_or_default()))
+        });
+        if let Some((unmoved, _)) = unmoved(&oldest, segments)? {
+            oldest = unmoved;
+        }
+        if !oldest.is_empty() {
+            self.write(&names::segment(number), exact::encode_all(oldest))?;
+        }
         let problems = std::mem::take(&mut self.history.problems);
         self.history = History::parse(&self.history_text);
         self.history.problems = problems;

@@ -1,12 +1,12 @@
 //! The history as lines: each was added by the commit that recorded it, and is still there.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
 use super::{Disagreement, Trailers, some_of};
-use crate::model::mask;
 use crate::model::record::{CycleResult, Record, read_record};
+use crate::model::{mask, text};
 
 /// A commit that wrote to the history, as compared with its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub fn lines(
     // A line that stands there twice was recorded twice, or one of them is a copy.
     let (mut taken, mut before) = (HashSet::new(), HashSet::new());
     let mut untried = HashMap::new();
+    // Lines that stand there as they were recorded, and once more.
+    let (mut unfounded, mut doubled) = (HashSet::new(), HashSet::new());
     for (index, line) in now.iter().enumerate() {
         let record = match read_record(line) {
             Ok(record) => record,
@@ -91,6 +93,10 @@ pub fn lines(
         let recorder = left.find(|it| taken.insert(*it));
         if recorder.is_none() && !(unseen.has(line) && before.insert(line.as_str())) {
             strays.push((line.as_str(), record.cycle));
+            match is_first {
+                true => unfounded.insert(line.as_str()),
+                false => !unfounded.contains(line.as_str()) && doubled.insert(line.as_str()),
+            };
             // A copy was recorded by nobody, wherever.
             match is_first && !unseen.has(line) && is_hidden(&record.commit_sha) {
                 true => hidden.insert(line.as_str()),
@@ -105,6 +111,7 @@ pub fn lines(
     strays.retain(|stray| known.insert(*stray));
     let explained = lines.find_lost(now, written, &adders, &strays, unseen);
     let mut brought = Vec::new();
+    let mut doublings: BTreeMap<&str, usize> = BTreeMap::new();
     for (line, cycle) in strays {
         if explained.contains(line) {
             continue;
@@ -120,12 +127,24 @@ pub fn lines(
             brought.push(commit.commit.clone());
             continue;
         }
+        let merge = commit.filter(|it| it.is_merge && !it.is_of_agent);
+        if let Some(merge) = merge.filter(|_| doubled.contains(line)) {
+            *doublings.entry(&merge.commit).or_default() += 1;
+            continue;
+        }
         let what = match commit {
             Some(commit) if commit.is_of_agent => "an agent's commit wrote the record",
             Some(_) | None => "the record was written by no commit that records its cycle",
         };
         let commit = commit.map(|commit| commit.commit.clone());
         lines.disagree(Some(cycle), commit, what.to_owned());
+    }
+    for (merge, count) in doublings {
+        let what = format!(
+            "the merge doubled {}: run evolve where it ran before, and it takes one of each out again",
+            text::count(count, "record")
+        );
+        lines.disagree(None, Some(merge.to_owned()), what);
     }
     brought.dedup();
     if !brought.is_empty() {

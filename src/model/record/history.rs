@@ -1,5 +1,7 @@
 //! The records of a repository, as its history has them, and one line of it. Pure.
 
+use serde::Deserialize;
+
 use super::{CycleResult, LAST_CYCLE, Record};
 use crate::model::mask::json_problem;
 
@@ -31,6 +33,25 @@ pub fn read_record(line: &str) -> Result<Record, String> {
         true => Err(format!("{} is no number of a cycle", record.cycle)),
         false => Ok(record),
     }
+}
+
+/// Returns the lowest and the highest number of a cycle in the text of a history; none where no line has one. No line is read beyond
+/// its number.
+pub fn numbers(text: &str) -> Option<(u64, u64)> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        cycle: u64,
+    }
+    let read = |line: &str| -> Option<u64> {
+        let line = line.trim_start_matches('\u{feff}');
+        let numbered: Numbered = serde_json::from_str(line).ok()?;
+        Some(numbered.cycle)
+    };
+    let all = text.lines().filter_map(read);
+    all.fold(None, |range: Option<(u64, u64)>, cycle| {
+        let (lowest, highest) = range.unwrap_or((cycle, cycle));
+        Some((lowest.min(cycle), highest.max(cycle)))
+    })
 }
 
 impl History {

@@ -322,3 +322,36 @@ fn a_record_that_is_a_copy_of_another_cycle_s_is_found() {
     let (idle, second) = with(2, "idle");
     assert_eq!(told(&[one, idle], &[first, second]), Vec::<String>::new());
 }
+
+#[test]
+fn records_that_a_merge_doubled_are_told_of_once_and_a_copy_of_an_agents_is_one_each() {
+    let written = |is_of_agent, added: &[String]| {
+        let merge = Written {
+            is_merge: true,
+            is_of_agent,
+            ..by_hand(added, &[])
+        };
+        vec![recording(1), recording(2), merge]
+    };
+    let both = [line(1, 1), line(2, 1)];
+    let now = [both.clone(), both.clone()].concat();
+    assert_eq!(
+        told(&now, &written(false, &both)),
+        [
+            "0 by-hand the merge doubled 2 records: run evolve where it ran before, and it takes one of each out again"
+        ]
+    );
+    let stray = "an agent's commit wrote the record";
+    assert_eq!(
+        told(&now, &written(true, &both)),
+        [format!("1 by-hand {stray}"), format!("2 by-hand {stray}")]
+    );
+    // What nobody recorded is no copy.
+    let now = [line(1, 1), line(2, 2), line(2, 2)];
+    let made_up = [line(2, 2), line(2, 2)];
+    let found = told(&now, &[written(false, &made_up), vec![]].concat());
+    assert_eq!(
+        found,
+        ["2 by-hand the record was written by no commit that records its cycle"]
+    );
+}
