@@ -203,11 +203,14 @@ fn a_folder_of_programs_that_is_exchanged_for_a_link_moves_the_goalposts() {
 
 #[test]
 fn what_protect_names_is_frozen_though_git_ignores_it() {
-    let repo = program("evolve: {protect: [\"bin/**\"]}\n", "/bin/\n");
-    make(&repo);
-    repo.agent_does(&["echo exit 0 >tool.c; make -s bin/tool"]);
-    repo.run(&["--max-cycles=1"]).expect(0);
-    assert_eq!(repo.each("reason"), ["goalposts moved: bin/tool changed"]);
+    for named in ["bin/tool", "bin", "bin/"] {
+        let repo = program(&format!("evolve: {{protect: [{named}]}}\n"), "/bin/\n");
+        make(&repo);
+        repo.agent_does(&["echo exit 0 >tool.c; make -s bin/tool"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let reason = repo.each("reason");
+        assert_eq!(reason, ["goalposts moved: bin/tool changed"], "{named}");
+    }
 }
 
 #[test]

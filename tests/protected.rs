@@ -97,9 +97,13 @@ fn a_new_ignored_file_that_protect_names_moves_the_goalposts_and_is_taken_away()
         repo.write("set/other", "1\n");
         repo.agent_does(&[&format!("{script}\nhead -c 2000 /dev/zero >>keep")]);
         repo.run(&["--max-cycles=1"]).expect(0);
+        let by = match new.contains('/') {
+            true => ", and no check writes it",
+            false => "",
+        };
         assert_eq!(
             repo.each("reason"),
-            [format!("goalposts moved: {new} is new")],
+            [format!("goalposts moved: {new} is new{by}")],
             "{script}"
         );
         assert!(fs::symlink_metadata(repo.path(new)).is_err(), "{script}");
@@ -329,4 +333,184 @@ fn a_check_that_writes_a_protected_file_itself_does_so_in_peace() {
     );
     let mode = fs::metadata(repo.path("set/report")).unwrap().permissions();
     assert_eq!(mode.mode() & 0o111, 0);
+}
+
+/// Where goals are measured: flags, and what stands in the goals file.
+const PLACES: [(&[&str], &str); 3] = [(&[], ""), (&["--isolate"], ""), (&[], ", measure: clean")];
+
+/// A project whose check builds `tests/unit` from `unit.c` and writes `tests/a.got`, both of which git ignores and `tests/**` protects.
+fn with_tests(settings: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write("unit.c", "echo bad\n");
+    repo.write("tests/want", "good\n");
+    repo.write(
+        "Makefile",
+        "check: tests/unit\n\trm -f tests/left\n\tsh tests/unit >tests/a.got\n\tcmp -s tests/a.got tests/want || { cp tests/a.got tests/b.got; test -e tests/skip; }\n\trm -f tests/b.got\n\ntests/unit: unit.c\n\tcp unit.c $@\n\n.PHONY: check\n",
+    );
+    repo.write(
+        ".gitignore",
+        "/tests/unit\n*.got\n/tests/skip\n/tests/mine\n",
+    );
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\nevolve: {{protect: ['tests/**']{settings}}}\ngoals:\n  - {{id: check, description: d, check: make -s check, weight: 5}}\n  - {{id: c, description: d, check: test -e c, weight: 3}}\n"
+        ),
+    );
+    repo.commit_all("first");
+    repo.write("tests/mine", "mine\n");
+    repo
+}
+
+#[test]
+fn what_checks_write_anew_and_only_a_wildcard_protects_moves_no_goalposts() {
+    for (flags, settings) in PLACES {
+        for is_built in [true, false] {
+            let repo = with_tests(settings);
+            if is_built {
+                let mut make = repo.command("make");
+                make.args(["-s", "check"]).output().unwrap();
+            }
+            let runs = "make -s check; git commit -qam fix";
+            repo.agent_does(&[&format!("echo echo good >unit.c; {runs}"), "touch c"]);
+            repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+            let case = format!("{flags:?} {settings} {is_built}");
+            let reason = repo.each("reason");
+            assert_eq!(
+                repo.each("result"),
+                ["improved", "improved"],
+                "{case}: {reason:?}"
+            );
+            assert_eq!(repo.read("tests/mine"), "mine\n");
+            if flags.is_empty() && settings.is_empty() {
+                assert_eq!(repo.read("tests/a.got"), "good\n", "{case}");
+                assert!(!repo.has("tests/b.got"), "{case}: the checks removed it");
+                let notes = &repo.newest()["notes"];
+                assert!(
+                    notes.as_array().is_none_or(Vec::is_empty),
+                    "{case}: {notes}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_no_check_writes_and_only_a_wildcard_protects_meets_no_goal_and_is_not_accepted() {
+    let forge = "echo echo good >tests/unit; touch -d 2099-01-01 tests/unit";
+    for (script, file, reason) in [
+        (
+            "echo >tests/skip",
+            "tests/skip",
+            "tests/skip is new, and no check writes it",
+        ),
+        (
+            "ln -s want tests/skip",
+            "tests/skip",
+            "tests/skip is new, and no check writes it",
+        ),
+        (
+            forge,
+            "tests/unit",
+            "tests/unit changed, and no check writes it",
+        ),
+        (
+            "rm tests/mine",
+            "tests/mine",
+            "tests/mine changed, and no check writes it",
+        ),
+        (
+            "rm tests/mine; ln -s want tests/mine",
+            "tests/mine",
+            "tests/mine changed, and no check writes it",
+        ),
+        (
+            "echo good >tests/mine; git add -f tests/mine; git commit -qm m",
+            "tests/mine",
+            "tests/mine changed",
+        ),
+        (
+            "echo >tests/skip; git add -f tests/skip; git commit -qm m",
+            "tests/skip",
+            "tests/skip changed",
+        ),
+    ] {
+        for (flags, settings) in PLACES {
+            let case = format!("{script}: {flags:?} {settings}");
+            // A copy has only what checks built there.
+            let is_mine = script.contains("mine") && !script.contains("git add");
+            if flags == ["--isolate"] && is_mine {
+                continue;
+            }
+            let repo = with_tests(settings);
+            let mut make = repo.command("make");
+            make.args(["-s", "check"]).output().unwrap();
+            let before = repo.files();
+            repo.agent_does(&[
+                script,
+                "cat tests/unit tests/mine >\"$OUT/seen\"; ls tests >\"$OUT/files\"; touch c",
+            ]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let found = repo.each("reason").join("");
+            let is_named_only = settings.contains("clean") && !script.contains("git add");
+            match is_named_only {
+                true => {
+                    let notes = repo.newest()["notes"].to_string();
+                    assert!(
+                        notes.contains(&format!("has none of it: {file}")),
+                        "{case}: {notes}"
+                    );
+                    assert_eq!(repo.each("result"), ["unchanged"], "{case}: {found}");
+                }
+                false => {
+                    assert!(
+                        found.contains(&format!("goalposts moved: {reason}")),
+                        "{case}: {found}"
+                    );
+                    assert_eq!(repo.each("result"), ["regressed"], "{case}");
+                }
+            }
+            assert_eq!(repo.each("newly_passing"), ["[]"], "{case}");
+            assert!(!repo.has("tests/skip"), "{case}");
+            if flags.is_empty() {
+                let mut after = repo.files();
+                after.retain(|path, _| !path.ends_with(b".got"));
+                let mut before = before;
+                before.retain(|path, _| !path.ends_with(b".got"));
+                assert_eq!(after, before, "{case}");
+            }
+            repo.run(&[flags, &["--max-cycles=1"]].concat());
+            assert!(!repo.said("files").contains("skip"), "{case}");
+            assert!(!repo.said("seen").contains("good"), "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_checks_wrote_to_what_is_undone_does_not_stay_where_a_wildcard_protects() {
+    for flags in [&[][..], &["--isolate"]] {
+        let repo = with_tests("");
+        let code = "echo echo bad >unit.c; echo 'echo >tests/skip' >>unit.c; rm Makefile";
+        repo.agent_does(&[code, "ls tests >\"$OUT/files\"; touch c"]);
+        repo.write("c", "");
+        repo.commit_all("c");
+        repo.write(
+            "GOALS.yaml",
+            &repo.read("GOALS.yaml").replace(
+                "test -e c",
+                "\"cat unit.c | sh >/dev/null; test -e Makefile\"",
+            ),
+        );
+        repo.commit_all("a check that runs code");
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["regressed"],
+            "{:?}",
+            repo.each("reason")
+        );
+        assert!(!repo.has("tests/skip"));
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert!(!repo.said("files").contains("skip"));
+    }
 }

@@ -4,6 +4,7 @@
 mod built;
 mod came;
 mod compared;
+mod loose;
 mod second;
 mod stock;
 mod uncopied;
@@ -19,6 +20,7 @@ use crate::cycle::by_name::ByName;
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::gitfile::Gitfile;
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::keep::Version;
 use crate::effects::ledger::Found;
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
@@ -57,6 +59,9 @@ pub struct Attempt<'a> {
     built: Vec<(String, Option<String>)>,
     /// What of that the agent changed and was put back.
     put_back: Vec<String>,
+    /// What is loosely protected and the agent changed or made, each with its version since it was put back; none where it was taken
+    /// away.
+    loose: Vec<(String, Option<Version>)>,
     /// What checks find by its name where no commit need tell of a change.
     by_name: ByName,
     /// What lay beside scripts and is taken in place of Python's own modules.
@@ -96,6 +101,7 @@ impl<'a> Attempt<'a> {
             fingerprints: Vec::new(),
             built: Vec::new(),
             put_back: Vec::new(),
+            loose: Vec::new(),
             by_name: ByName::default(),
             own_modules: Vec::new(),
             missing_modules: BTreeSet::new(),

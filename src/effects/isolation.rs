@@ -297,6 +297,7 @@ impl Isolation {
         let kept = &start.kept;
         kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
         kept.take_unbuilt(&slot.root, &mut quarantine)?;
+        workspace.take_new_protected(start, &mut quarantine)?;
         let put_back = kept.put_back_protected(&slot.root, &folders, &mut quarantine)?;
         notes.extend(put_back.notes());
         notes.extend(quarantine.notes());

@@ -41,6 +41,7 @@ pub use links::Links;
 pub use moved::identity;
 pub use outputs::AfterAgent;
 use outputs::Measured;
+pub use protected::{Version, is_loose, version_at};
 
 /// How many bytes are copied in all.
 const TOTAL_LIMIT: u64 = 1 << 30;
@@ -342,6 +343,10 @@ impl Kept {
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
             if !entry.is_kept() || is_as_left(root, folders, &path, entry) {
+                continue;
+            }
+            // Checks removed it: what an agent removed of this is back before they run.
+            if entry.is_loose && is_free(root, &path) {
                 continue;
             }
             let shown = text::path(&path);

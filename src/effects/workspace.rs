@@ -82,6 +82,8 @@ pub struct Stock {
     pub unbuilt: Vec<String>,
     /// What was left out of the commit of leftovers, as tools or checks make it.
     pub left_out: Vec<String>,
+    /// What git ignores, only a wildcard of `protect` matches, and was not there before: it was taken away.
+    pub loose: Vec<String>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
     /// What became of refs that checks compare with.
@@ -115,6 +117,7 @@ impl Stock {
             nested: Vec::new(),
             unbuilt: Vec::new(),
             left_out: Vec::new(),
+            loose: Vec::new(),
             notes: Vec::new(),
             compared: HeldRefs::default(),
             after_agent: AfterAgent::default(),
@@ -380,6 +383,7 @@ impl Workspace<'_> {
         if fate == Fate::Undo {
             kept.put_back_all_built(root, &folders, quarantine)?;
             kept.take_unbuilt(root, quarantine)?;
+            self.take_new_protected(start, quarantine)?;
         }
         match fate {
             Fate::Leave => kept.put_back_missing(root, &folders, quarantine),

@@ -81,7 +81,8 @@ impl Attempt<'_> {
     /// Returns the goals whose checks run a file that was put back and built anew while the goals were measured: beside the check
     /// that built it another one may have run what was put back.
     pub(super) fn in_doubt(&self, session: &Session) -> Vec<&'_ Goal> {
-        let (anew, _) = self.told_apart(session);
+        let (mut anew, _) = self.told_apart(session);
+        anew.extend(self.written_loose(session));
         let runs_one = |goal: &&Goal| {
             let alone = Goals {
                 goals: vec![(*goal).clone()],

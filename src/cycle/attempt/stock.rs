@@ -45,6 +45,7 @@ impl Attempt<'_> {
             return Ok(stock);
         }
         self.put_back_built(session, start, &mut stock)?;
+        self.put_back_loose(session, start, &mut stock)?;
         if !stock.compared.by_others.is_empty() {
             stock.change.by_others.clone_from(&stock.compared.by_others);
             stock.change.suspect = Suspect::Agent;
@@ -210,6 +211,7 @@ impl Attempt<'_> {
             return Ok(());
         }
         self.refuse_unbuilt(session, stock);
+        self.refuse_loose(session, stock);
         if session.isolation.is_some() {
             return self.look_at_watched(session, start, stock);
         }

@@ -1,6 +1,8 @@
 //! What a slot is lent from the user's checkout and `protect` names: the agent reaches it there, so there it is held against what it
 //! was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
 
+use std::collections::BTreeSet;
+
 use super::Isolation;
 use crate::effects::files::is_within;
 use crate::effects::keep::{self, Kept};
@@ -26,7 +28,8 @@ impl Isolation {
         let files = found.files.into_iter().filter(is_lent).collect();
         let folder = keep::folder(&self.user.private);
         let mut kept = Kept::make(&self.user.root, &folder, (files, Vec::new()), last)?;
-        kept.note_protected(protection, found.is_cut);
+        // Nothing is measured there.
+        kept.note_protected(protection, &BTreeSet::new(), found.is_cut);
         Ok(kept)
     }
 }

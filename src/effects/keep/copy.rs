@@ -25,7 +25,7 @@ pub enum Output {
     Grown,
     /// It was made anew, and more than once: nobody relies on what it held.
     Rewritten,
-    /// Checks run it, and may have built it before.
+    /// Checks may have built it before: they run it, or `protect` matches it by a wildcard alone.
     Built,
     /// A test runner wrote it while goals were measured: an agent may renew, remove and commit it.
     Snapshot,
@@ -58,6 +58,9 @@ pub struct Copy {
     /// `protect` names it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_protected: bool,
+    /// `protect` matches it by a wildcard alone, and git ignores it: checks may write it anew, and nobody else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_loose: bool,
     /// What tells the copy from one that was written to since.
     #[serde(skip)]
     pub(super) copy_stamp: String,
@@ -131,6 +134,7 @@ impl Copy {
             is_doubtful: false,
             is_earlier_kept: false,
             is_protected: false,
+            is_loose: false,
             copy_stamp: String::new(),
         }
     }

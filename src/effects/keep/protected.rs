@@ -1,24 +1,55 @@
 //! Files that git does not track and that `protect` names: they are held against what they were before the agent, and put back.
+//! What only a wildcard protects and git ignores is loose: tests build and write such files, so that what checks write anew is theirs.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::{Copy, is_unchanged, stamp};
+use super::copy::{Copy, Output, is_unchanged, stamp};
 use super::{Kept, PutBack, from_hex};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::yardstick::Protection;
 
+/// What tells a file from one that was written anew since: its number, length and time.
+pub type Version = (u64, u64, i64, i64);
+
+/// Returns it; none where there is no file.
+pub fn version_at(root: &Path, path: &str) -> Option<Version> {
+    let meta = fs::symlink_metadata(root.join(path)).ok()?;
+    Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
+/// Says whether a protected file that git ignores is so by a wildcard alone: then checks may write it. One whose path is no text
+/// never is.
+pub fn is_loose(protection: &Protection, path: &[u8]) -> bool {
+    std::str::from_utf8(path).is_ok_and(|path| !protection.is_named(path))
+}
+
 impl Kept {
-    /// Notes which of the files are protected; `is_cut` says that there are more than are copied.
-    pub fn note_protected(&mut self, protection: &Protection, is_cut: bool) {
+    /// Notes which of the files are protected, and which of the `ignored` ones loosely; `is_cut` says that there are more than are
+    /// copied.
+    pub fn note_protected(
+        &mut self,
+        protection: &Protection,
+        ignored: &BTreeSet<Vec<u8>>,
+        is_cut: bool,
+    ) {
         self.protect = protection.patterns().to_vec();
         self.is_protection_cut = is_cut;
         for (name, entry) in &mut self.untracked {
-            entry.is_protected = protection.is_match(Path::new(OsStr::from_bytes(&from_hex(name))));
-            if entry.is_protected {
+            let path = from_hex(name);
+            let below = Path::new(OsStr::from_bytes(&path));
+            let is_match = protection.is_match(below);
+            let is_ignored_file = ignored.contains(&path) && entry.copy.is_some();
+            entry.is_loose = is_match && is_ignored_file && is_loose(protection, &path);
+            entry.is_protected = is_match && !entry.is_loose;
+            if entry.is_loose {
+                entry.output = Some(Output::Built);
+            } else if entry.is_protected {
                 // Nobody writes it anew: its earlier version is put back.
                 entry.output = None;
             }
@@ -28,6 +59,15 @@ impl Kept {
     /// Returns what `protect` names.
     pub fn protection(&self) -> Protection {
         Protection::of(&self.protect)
+    }
+
+    /// Returns the loosely protected files that are not what they were.
+    pub fn changed_loose(&self, root: &Path) -> Vec<String> {
+        let loose = self.untracked.iter().filter(|(_, entry)| entry.is_loose);
+        let all = loose.map(|(name, entry)| (from_hex(name), entry));
+        let changed = all.filter(|(path, entry)| !is_unchanged(root, path, entry));
+        let paths = changed.map(|(path, _)| String::from_utf8(path));
+        paths.flatten().collect()
     }
 
     fn protected(&self) -> impl Iterator<Item = (Vec<u8>, &Copy)> + '_ {

@@ -355,7 +355,7 @@ fn a_large_file_has_no_copy_and_is_watched() {
     place.write("small", "2");
     place.write("output", "2");
     assert_eq!(kept.changed_uncopied(&place.root), ["touched"]);
-    kept.note_protected(&protected, false);
+    kept.note_protected(&protected, &BTreeSet::new(), false);
     assert_eq!(kept.changed_protected(&place.root), paths(&["touched"]));
 }
 
@@ -365,7 +365,7 @@ fn protected_links_are_links_that_protect_names() {
     symlink("file", place.file("p/link")).unwrap();
     symlink("p/file", place.file("link")).unwrap();
     let mut kept = place.keep(&["p/file", "p/link", "link"]);
-    kept.note_protected(&Protection::of(&["p/**".into()]), false);
+    kept.note_protected(&Protection::of(&["p/**".into()]), &BTreeSet::new(), false);
     assert_eq!(
         kept.protected_links().collect::<Vec<_>>(),
         paths(&["p/link"])
@@ -510,4 +510,37 @@ fn what_this_process_prints_to_is_its_own_output() {
         (meta.dev(), meta.ino())
     };
     assert_eq!(own_output(), [id(1), id(2)]);
+}
+
+#[test]
+fn what_git_ignores_and_only_a_wildcard_protects_is_put_back_with_its_time_and_may_be_written_by_checks()
+ {
+    let names = ["t/ignored", "t/mine", "t/named", "t/link"];
+    let mut place = Place::with(&[("t/ignored", "1"), ("t/mine", "1"), ("t/named", "1")]);
+    symlink("mine", place.file("t/link")).unwrap();
+    let mut kept = place.keep(&names);
+    let protection = Protection::of(&["t/**".into(), "t/named".into()]);
+    let ignored = paths(&["t/ignored", "t/named", "t/link"]);
+    kept.note_protected(&protection, &ignored.into_iter().collect(), false);
+    let before = fs::metadata(place.file("t/ignored")).unwrap();
+    for name in ["t/ignored", "t/mine", "t/named"] {
+        place.write(name, "2");
+    }
+    fs::remove_file(place.file("t/link")).unwrap();
+    assert_eq!(kept.changed_loose(&place.root), ["t/ignored"]);
+    assert_eq!(
+        kept.changed_protected(&place.root),
+        paths(&["t/link", "t/mine", "t/named"])
+    );
+    let (root, quarantine) = (&place.root, &mut place.quarantine);
+    kept.put_back_built(root, b"t/ignored", &place.folders, quarantine)
+        .unwrap();
+    let after = fs::metadata(place.file("t/ignored")).unwrap();
+    assert_eq!(place.read("t/ignored"), "1");
+    assert_eq!(after.modified().unwrap(), before.modified().unwrap());
+    // Checks may remove it, too.
+    fs::remove_file(place.file("t/ignored")).unwrap();
+    place.put_back(&kept);
+    assert!(!place.file("t/ignored").exists());
+    assert_eq!(place.read("t/named"), "1");
 }

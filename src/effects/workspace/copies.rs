@@ -59,7 +59,7 @@ impl Workspace<'_> {
             .untracked_paths()
             .chain(programs.map(<[u8]>::to_vec))
             .chain(small.map(|path| path.as_bytes().to_vec()))
-            .chain(protected.files)
+            .chain(protected.files.iter().cloned())
             .chain(ignored_since)
             .collect();
         let ignored = start.kept.ignored.iter();
@@ -71,7 +71,7 @@ impl Workspace<'_> {
         let mut kept = Kept::make(root, &folder, (all.into_iter().collect(), ignored), last)?;
         kept.note_outputs(root, last, &start.kept, frozen);
         kept.note_built(built);
-        kept.note_protected(held.protection, protected.is_cut);
+        kept.note_protected(held.protection, &protected.files, protected.is_cut);
         kept.note_snapshots(root, held.came);
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());

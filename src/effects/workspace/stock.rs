@@ -127,6 +127,7 @@ impl Workspace<'_> {
             nested: left.nested,
             unbuilt: left.unbuilt,
             left_out: left.left_out,
+            loose: left.loose,
             notes: left.notes,
             compared,
             after_agent: start.kept.look_after_agent(&self.repo.root),

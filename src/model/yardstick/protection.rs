@@ -15,14 +15,19 @@ const OPEN: [char; 3] = ['{', '[', '\\'];
 pub struct Protection {
     patterns: Vec<String>,
     set: GlobSet,
+    /// Of those without a wildcard.
+    named: GlobSet,
 }
 
 impl Protection {
     /// Reads the patterns; they were validated with the goals.
     pub fn of(patterns: &[String]) -> Protection {
+        let is_name = |pattern: &&String| literal(pattern) == pattern.trim_end_matches('/');
+        let names: Vec<_> = patterns.iter().filter(is_name).cloned().collect();
         Protection {
             patterns: patterns.to_vec(),
             set: glob_set(patterns),
+            named: glob_set(&names),
         }
     }
 
@@ -39,6 +44,11 @@ impl Protection {
     /// Says whether a file is protected.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         self.set.is_match(path)
+    }
+
+    /// Says whether a file is protected by its name or that of a folder around it, and not only by a wildcard.
+    pub fn is_named(&self, path: impl AsRef<Path>) -> bool {
+        self.named.is_match(path)
     }
 
     /// Says whether a protected file may lie below this folder (without a slash at its end).
@@ -137,6 +147,23 @@ mod tests {
                 reaches,
                 "{pattern} {folder}"
             );
+        }
+    }
+
+    #[test]
+    fn only_what_is_protected_without_a_wildcard_is_named() {
+        for (patterns, path, expected) in [
+            (&["tests/**"][..], "tests/unit", false),
+            (&["tests/unit"], "tests/unit", true),
+            (&["tests/**", "tests/unit"], "tests/unit", true),
+            (&["tests"], "tests/deep/unit", true),
+            (&["tests/"], "tests/deep/unit", true),
+            (&["tests/*.got"], "tests/a.got", false),
+            (&["tests/{a,b}"], "tests/a", false),
+            (&["other"], "tests/a", false),
+        ] {
+            let protection = of(patterns);
+            assert_eq!(protection.is_named(path), expected, "{patterns:?} {path}");
         }
     }
 

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::effects::files::is_beneath;
+use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::leftovers::strays::Left;
 use crate::effects::workspace::status::ignored_in;
@@ -137,7 +139,7 @@ impl Workspace<'_> {
     }
 
     /// Names the protected files that git does not track and that are not what they were, and those that came: these go to the
-    /// quarantine. The others are put back when the cycle is settled.
+    /// quarantine. The others are put back when the cycle is settled. What is loose waits for what checks write.
     pub(in crate::effects::workspace) fn look_at_protected(
         &self,
         start: &Start,
@@ -160,10 +162,25 @@ impl Workspace<'_> {
         }
         for path in new {
             quarantine.take(&self.repo.root, &path)?;
-            left.goalposts.push(format!("{} is new", shown(&path)));
+            match keep::is_loose(&protection, &path) {
+                true => left.loose.push(shown(&path)),
+                false => left.goalposts.push(format!("{} is new", shown(&path))),
+            }
         }
         left.notes.extend(quarantine.notes());
         Ok(())
+    }
+
+    /// Takes away the ignored files that are protected and were not there, after an undo: checks wrote them to what is undone.
+    pub(in crate::effects) fn take_new_protected(
+        &self,
+        start: &Start,
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        let (new, _) = self.new_protected(start)?;
+        let root = &self.repo.root;
+        let mut new = new.iter().filter(|path| is_beneath(root, path));
+        new.try_for_each(|path| quarantine.take(root, path))
     }
 
     /// Returns the ignored files that are protected and were not there, and whether there may be more; none where there were too
@@ -172,7 +189,7 @@ impl Workspace<'_> {
         &self,
         start: &Start,
     ) -> Result<(Vec<Vec<u8>>, bool)> {
-        if start.kept.is_protection_cut {
+        if start.kept.is_protection_cut || start.kept.protection().is_empty() {
             return Ok((Vec::new(), false));
         }
         let bounds = Bounds {

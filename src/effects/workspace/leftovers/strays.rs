@@ -22,6 +22,8 @@ pub struct Left {
     pub unbuilt: Vec<String>,
     /// What tools made, and was left out of the commit.
     pub left_out: Vec<String>,
+    /// What is new and loosely protected: it was taken away.
+    pub loose: Vec<String>,
     /// What no commit can hold, and was put away, in words.
     pub unheld: Vec<String>,
     /// What was done to protected files that git does not track, in words.
