@@ -490,27 +490,22 @@ fn what_no_check_writes_and_only_a_wildcard_protects_meets_no_goal_and_is_not_ac
 fn what_checks_wrote_to_what_is_undone_does_not_stay_where_a_wildcard_protects() {
     for flags in [&[][..], &["--isolate"]] {
         let repo = with_tests("");
-        let code = "echo echo bad >unit.c; echo 'echo >tests/skip' >>unit.c; rm Makefile";
-        repo.agent_does(&[code, "ls tests >\"$OUT/files\"; touch c"]);
+        let goals = repo.read("GOALS.yaml").replace(
+            "test -e c",
+            "'find . -name code -exec sh {} \\; ; test -e c'",
+        );
+        repo.write("GOALS.yaml", &goals);
         repo.write("c", "");
-        repo.commit_all("c");
-        repo.write(
-            "GOALS.yaml",
-            &repo.read("GOALS.yaml").replace(
-                "test -e c",
-                "\"cat unit.c | sh >/dev/null; test -e Makefile\"",
-            ),
-        );
+        repo.write("code", ":\n");
         repo.commit_all("a check that runs code");
+        let code = "echo 'echo >tests/skip' >code; git rm -q c; git commit -qam code";
+        repo.agent_does(&[code, "ls tests >\"$OUT/files\"; touch d"]);
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
-        assert_eq!(
-            repo.each("result"),
-            ["regressed"],
-            "{:?}",
-            repo.each("reason")
-        );
+        let reason = repo.each("reason");
+        assert_eq!(repo.each("newly_failing"), ["[\"c\"]"], "{reason:?}");
+        assert_eq!(repo.each("result"), ["regressed"], "{reason:?}");
         assert!(!repo.has("tests/skip"));
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
-        assert!(!repo.said("files").contains("skip"));
+        assert!(!repo.said("files").contains("skip"), "{flags:?}");
     }
 }
