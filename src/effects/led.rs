@@ -377,7 +377,7 @@ fn told(folder: &Folder, name: &str, shown: &str, bounds: &Bounds) -> Vec<Found>
             is_told: form == Form::Url || name.ends_with(".egg-link"),
             taken: from
                 .and_then(|(_, folder)| real(folder))
-                .filter(|folder| !comes_in_front(folder)),
+                .filter(|folder| !lent::is_built(folder) && !comes_in_front(folder)),
             to,
         })
     });

@@ -233,7 +233,7 @@ impl Led {
             () if has("composer") => "composer install",
             () if ends(".pth") || ends(".egg-link") || ends(".py") || has("direct_url.json") => {
                 return format!(
-                    "let a copy have its own, as in `prepare: uv sync`, and take {link} out of link; or lend one in which this project is not installed, and begin the checks with PYTHONPATH=src"
+                    "let a copy have its own, as in `prepare: uv sync`, and take {link} out of link; or lend one in which this project is not installed, and begin the checks with PYTHONPATH=src:$PYTHONPATH"
                 );
             }
             () => {
@@ -261,7 +261,7 @@ pub fn has_its_own(command: &str) -> bool {
     command.contains("PYTHONPATH=") || words.any(|word| WITH_THEIR_OWN.contains(&word))
 }
 
-/// Says whether a command sets PYTHONPATH itself, and to none of these folders below the root, nor to what it was.
+/// Says whether a command sets PYTHONPATH itself, and to none of these folders below the root, nor to what it was; or has Python not ask it.
 pub fn leads_elsewhere(command: &str, folders: &[String]) -> bool {
     let mut set = command.split("PYTHONPATH=").skip(1).map(|rest| {
         let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
@@ -277,9 +277,35 @@ pub fn leads_elsewhere(command: &str, folders: &[String]) -> bool {
         let is_root = |part: &str| folder.is_empty() && ["", ".", "$PWD"].contains(&part);
         parts.any(|part| part == folder.as_str() || is_root(part))
     };
-    set.any(|value| {
+    let is_set_otherwise = set.any(|value| {
         !value.contains("PYTHONPATH") && !folders.iter().any(|folder| has(value, folder))
+    });
+    is_set_otherwise || asks_no_variable(command)
+}
+
+/// Says whether a command calls Python so that it asks no variable (`-I`, `-E`), or a program without any (`env -i`).
+fn asks_no_variable(command: &str) -> bool {
+    let parts = command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    let words: Vec<&str> = parts.filter(|word| !word.is_empty()).collect();
+    let is_option = |word: &&&str| word.len() > 1 && word.starts_with('-');
+    words.iter().enumerate().any(|(at, word)| {
+        let mut options = words[at + 1..].iter().take_while(is_option);
+        match word.rsplit('/').next().unwrap_or(word) {
+            "env" => options.any(|option| ["-i", "--ignore-environment"].contains(option)),
+            name if name.starts_with("python") => options.any(|option| {
+                // What follows one of these is no option.
+                let flags = option[1..].split(['c', 'm', 'W', 'X', '-']).next();
+                flags.is_some_and(|flags| flags.contains(['I', 'E']))
+            }),
+            _ => false,
+        }
     })
+}
+
+/// Says whether a folder of modules is one that setuptools builds of links (`editable_mode=strict`), which no copy has.
+pub fn is_built(folder: &Path) -> bool {
+    let mut parts = folder.iter().filter_map(|part| part.to_str());
+    parts.any(|part| part.starts_with("__editable__."))
 }
 
 /// Says whether a folder of programs, below the checkout's root, is one that tools fill: what is there is not what a change is about.
@@ -311,7 +337,7 @@ pub fn by_environment(calling: &[&str], file: &str, to: &Path) -> String {
     let way_out = match file.split('/').any(|part| part == "node_modules") {
         true => "as in `prepare: npm ci`, and call that (`node_modules/.bin/tsc`)",
         false => {
-            "as in `prepare: uv sync`, and call that (`.venv/bin/pytest`), or begin the check with PYTHONPATH=src"
+            "as in `prepare: uv sync`, and call that (`.venv/bin/pytest`), or begin the check with PYTHONPATH=src:$PYTHONPATH"
         }
     };
     format!(
@@ -351,6 +377,13 @@ mod tests {
             ("PYTHONPATH=lib:$PWD/src pytest", false),
             ("PYTHONPATH=lib:$PYTHONPATH pytest", false),
             ("pytest", false),
+            ("python3 -I -c 'import a'", true),
+            ("cd x && /usr/bin/python3.12 -sE t.py", true),
+            ("env -i python3 t.py", true),
+            ("python3 -W Error -c 'import I'", false),
+            ("python3 -cI", false),
+            ("python3 -m a -E", false),
+            ("env A=b python3 t.py -I", false),
         ] {
             assert_eq!(leads_elsewhere(command, &src), expected, "{command}");
         }

@@ -1,6 +1,8 @@
 //! What leads Python to a slot's code, where an environment would have it run the checkout's.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::{Slot, remove_all};
 use crate::effects::files;
@@ -15,14 +17,16 @@ impl Slot {
         if folders.is_empty() {
             return Ok(());
         }
-        let led = folders.iter().map(|folder| {
-            let theirs = user.home.join(folder);
-            (
-                theirs.canonicalize().unwrap_or(theirs),
-                self.root.join(folder),
-            )
-        });
-        let script = python::script(&led.collect::<Vec<_>>());
+        let mut led = Vec::new();
+        for folder in folders {
+            // What git does not have no copy has either.
+            if is_tracked(user, folder)? {
+                let theirs = user.home.join(folder);
+                let theirs = theirs.canonicalize().unwrap_or(theirs);
+                led.push((theirs, self.root.join(folder)));
+            }
+        }
+        let script = python::script(&led);
         let beside = python::folder_beside(&self.root);
         let place = beside.join(python::FILE);
         let is_alone = fs::read_dir(&beside).is_ok_and(|entries| entries.count() == 1);
@@ -34,4 +38,13 @@ impl Slot {
         files::make_folder(&beside)?;
         files::replace_unsynced(&place, script.as_bytes())
     }
+}
+
+/// Says whether the checkout's commit has a folder.
+fn is_tracked(user: &Repo, folder: &Path) -> Result<bool> {
+    let folder = folder.as_os_str().as_bytes();
+    Ok(match user.head()?.commit {
+        Some(commit) => folder.is_empty() || user.is_folder(&user.tree_of(&commit)?, folder)?,
+        None => false,
+    })
 }

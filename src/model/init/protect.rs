@@ -1,86 +1,146 @@
 //! Where a repository's tests are, as patterns of `protect`. Pure.
 
-/// Patterns, each with what says whether a path is one of its.
-const TESTS: [(&str, fn(&str) -> bool); 8] = [
-    ("tests/**", |path| path.starts_with("tests/")),
-    ("test/**", |path| path.starts_with("test/")),
-    ("spec/**", |path| path.starts_with("spec/")),
-    ("**/src/test/**", |path| {
-        format!("/{path}").contains("/src/test/")
-    }),
-    ("**/__tests__/**", |path| {
-        format!("/{path}").contains("/__tests__/")
-    }),
-    ("**/*_test.go", |path| path.ends_with("_test.go")),
-    ("**/*.test.*", |path| name(path).contains(".test.")),
-    ("**/test_*.py", |path| {
-        name(path).starts_with("test_") && path.ends_with(".py")
-    }),
-];
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// Returns the patterns that have the tests of these files, as far as their names tell, none within another; what is customary if
-/// nothing does.
+/// How many patterns are proposed at most.
+const MOST: usize = 8;
+/// Folders that hold nothing but tests and what these need.
+const FOLDERS: [&str; 5] = ["tests", "test", "__tests__", "Tests", "testing"];
+/// How the names of tests end, by language.
+const ENDS: [&str; 8] = [
+    "_test.go",
+    "_test.py",
+    "_spec.rb",
+    "_test.rb",
+    "_test.cc",
+    "_test.cpp",
+    "_test.c",
+    "_test.dart",
+];
+/// How the code ends whose tests have a word of their own before that.
+const SCRIPTS: [&str; 8] = ["ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts"];
+/// Folders of what others wrote.
+const OTHERS: [&str; 4] = ["node_modules", "vendor", "third_party", "testdata"];
+
+/// Returns the patterns that have the tests of these files, as far as their names tell, those with most first; what is customary if
+/// nothing does. Each begins with a folder that has tests: what is installed and built elsewhere is nobody's to hold still.
 pub fn tests(files: &[String]) -> Vec<String> {
-    let mut found: Vec<usize> = Vec::new();
-    for path in files {
-        // The first that has it stands for it.
-        let first = TESTS.iter().position(|(_, is_test)| is_test(path));
-        found.extend(first.filter(|at| !found.contains(at)));
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for pattern in files.iter().filter_map(|path| pattern(path)) {
+        *counted.entry(pattern).or_default() += 1;
     }
-    found.sort_unstable();
+    let mut found: Vec<(String, usize)> = counted.into_iter().collect();
+    found.sort_by_key(|(_, count)| Reverse(*count));
+    found.truncate(MOST);
     match found.is_empty() {
         true => vec!["tests/**".to_owned()],
-        false => found.iter().map(|at| TESTS[*at].0.to_owned()).collect(),
+        false => found.into_iter().map(|(pattern, _)| pattern).collect(),
     }
 }
 
-fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// Returns the pattern that has a test and its like; none where a path is no test's.
+fn pattern(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let (name, folders) = parts.split_last()?;
+    if folders
+        .iter()
+        .any(|folder| OTHERS.contains(folder) || folder.starts_with('.'))
+    {
+        return None;
+    }
+    let place = folders.iter().position(|folder| FOLDERS.contains(folder));
+    if let Some(place) = place {
+        return Some(match place {
+            0 | 1 => format!("{}/**", folders[..=place].join("/")),
+            _ => format!("{}/**/{}/**", folders[0], folders[place]),
+        });
+    }
+    let name = named(name)?;
+    Some(match folders.first() {
+        None => name,
+        Some(top) => format!("{top}/**/{name}"),
+    })
+}
+
+/// Returns the pattern for the name of a test.
+fn named(name: &str) -> Option<String> {
+    let end = ENDS.iter().find(|end| name.ends_with(**end));
+    let by_end = end.map(|end| format!("*{end}"));
+    let is_python = name.starts_with("test_") && name.ends_with(".py");
+    let by_begin = || is_python.then(|| "test_*.py".to_owned());
+    let by_word = || {
+        let (rest, code) = name.rsplit_once('.')?;
+        let (of, word) = rest.rsplit_once('.')?;
+        let is_one = SCRIPTS.contains(&code) && ["test", "spec"].contains(&word) && !of.is_empty();
+        is_one.then(|| format!("*.{word}.*"))
+    };
+    by_end.or_else(by_begin).or_else(by_word)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::yardstick::Protection;
 
     #[test]
     fn each_test_has_a_pattern_and_no_pattern_is_without_a_test() {
         for (files, expected) in [
             (&["src/lib.rs"][..], &["tests/**"][..]),
             (&["tests/a.rs", "tests/test_b.py"], &["tests/**"]),
-            (&["a_test.go", "b/c_test.go"], &["**/*_test.go"]),
             (
-                &["src/a.test.ts", "src/__tests__/b.test.ts", "test/e.js"],
-                &["test/**", "**/__tests__/**", "**/*.test.*"],
+                &[
+                    "a_test.go",
+                    "b/c_test.go",
+                    "b/d/e_test.go",
+                    "b/d/testdata/x_test.go",
+                ],
+                &["b/**/*_test.go", "*_test.go"],
             ),
-            (&["core/src/test/java/A.java"], &["**/src/test/**"]),
             (
-                &["pkg/test_a.py", "test_b.py", "pkg/test_data.txt"],
-                &["**/test_*.py"],
+                &[
+                    "src/a.test.ts",
+                    "src/b/c.test.tsx",
+                    "src/__tests__/b.ts",
+                    "test/e.js",
+                ],
+                &["src/**/*.test.*", "src/__tests__/**", "test/**"],
+            ),
+            (&["src/app/app.spec.ts"], &["src/**/*.spec.*"]),
+            (&["core/src/test/java/A.java"], &["core/**/test/**"]),
+            (&["src/test/java/A.java"], &["src/test/**"]),
+            (
+                &["crates/a/tests/x.rs", "crates/b/tests/y.rs"],
+                &["crates/**/tests/**"],
+            ),
+            (
+                &["pkg/test_a.py", "pkg/b_test.py"],
+                &["pkg/**/*_test.py", "pkg/**/test_*.py"],
+            ),
+            (
+                &[
+                    "spec/openapi.yaml",
+                    ".env.test.local",
+                    "config.test.json",
+                    "vendor/a/tests/b.c",
+                ],
+                &["tests/**"],
             ),
         ] {
             let files: Vec<String> = files.iter().map(|it| (*it).to_owned()).collect();
-            assert_eq!(super::tests(&files), expected, "{files:?}");
-        }
-    }
-
-    #[test]
-    fn the_patterns_have_what_they_stand_for() {
-        let paths = [
-            "tests/a.rs",
-            "test/a/b.js",
-            "spec/a.rb",
-            "src/test/A.java",
-            "a/__tests__/b.ts",
-            "a/b_test.go",
-            "a.test.ts",
-            "test_a.py",
-        ];
-        for (path, (pattern, is_test)) in paths.iter().zip(TESTS) {
-            let protection = crate::model::yardstick::Protection::of(&[pattern.to_owned()]);
-            assert!(
-                is_test(path) && protection.is_match(path),
-                "{pattern} {path}"
-            );
+            let found = super::tests(&files);
+            assert_eq!(found, expected, "{files:?}");
+            let protection = Protection::of(&found);
+            let is_test = |path: &&String| super::pattern(path).is_some();
+            for path in files.iter().filter(is_test) {
+                assert!(protection.is_match(path), "{path} {found:?}");
+            }
+            for made in [
+                "dist/a.test.js",
+                "node_modules/a/test/b.js",
+                ".venv/lib/test_a.py",
+            ] {
+                assert!(!protection.is_match(made), "{made} {found:?}");
+            }
         }
     }
 }
