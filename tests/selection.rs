@@ -259,7 +259,8 @@ fn a_goal_that_was_flaky_is_measured_again_before_an_agent_is_paid_for_it() {
         "  - {{id: f, description: f, check: {f}, weight: 9}}\n  \
          - {{id: b, description: b, check: test -e b, weight: 3}}\n"
     ));
-    repo.cycle("touch other").expect(0);
+    let said = repo.cycle("touch other").expect(0).stdout;
+    assert_eq!(said.matches("f is flaky: it failed").count(), 1, "{said}");
     assert_eq!(repo.newest()["result"], "unchanged");
     let after = repo.json(".agents/evolve/fitness-1-post.json");
     assert_eq!(

@@ -271,10 +271,8 @@ impl Attempt<'_> {
                 .await?;
             for mut measurement in again {
                 measurement.attempts = attempt + 2;
+                // The record tells it.
                 measurement.flaky = measurement.result == CheckResult::Pass;
-                if measurement.flaky {
-                    session.events.note(measurement.flaky_words());
-                }
                 after.replace(measurement);
                 after.tolerate(self.before, self.goals);
             }
