@@ -146,7 +146,7 @@ pub fn long(report: &mut Report) -> Came {
     searched(&scratch, LONG, &[])?;
     let at = |id: u64| -> Came<SystemTime> {
         let folder = scratch.root().join(format!(".git/evolve/search/1/{id}"));
-        Ok(fs::metadata(folder.join("brief.md"))?.modified()?)
+        Ok(fs::metadata(folder.join("brief.txt"))?.modified()?)
     };
     let between = |first: u64, last: u64| -> Came<Timing> {
         let took = at(last)?.duration_since(at(first)?)?.as_secs_f64();
