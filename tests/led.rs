@@ -362,3 +362,18 @@ fn what_python_ran_at_its_start_before_is_run_in_a_copy_too() {
     repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(repo.said("seen"), "sitecustomize\n");
 }
+
+#[test]
+fn what_leads_python_is_written_anew_whatever_an_agent_made_of_it() {
+    for made in [
+        "rm \"$F\"; mkfifo \"$F\"",
+        "echo 'raise SystemExit(0)' >\"$F\"",
+    ] {
+        let repo = with_modules("isolate: true", Installed::Line);
+        let mended = "printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py";
+        let place = "F=$(python3 -c 'import sitecustomize as it; print(it.__file__)')";
+        repo.agent_does(&[&format!("{mended}; git rm -q src/old.py; {place}; {made}")]);
+        let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+        assert_eq!(repo.each("result"), ["regressed"], "{said}");
+    }
+}
