@@ -15,16 +15,12 @@ use crate::error::Result;
 use crate::model::exact;
 use crate::model::git::compared::Refs;
 use crate::model::git::movement::{Movement, REWRITTEN};
-use crate::model::git::whose::Whose;
+use crate::model::git::whose::{OF_SEARCHES, OWN, Whose};
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";
 /// Refs that say what another repository had: `git fetch --prune` removes those that are gone there.
 const TRACKING: &str = "refs/remotes/";
-/// Refs that nobody but `evolve` writes.
-const OWN: &str = "refs/evolve/";
-/// Those of searches among them.
-const OF_SEARCHES: &str = "refs/evolve/search/";
 /// Branches.
 const BRANCHES: &str = "refs/heads/";
 /// Tags.

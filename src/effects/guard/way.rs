@@ -11,10 +11,7 @@ use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::git::compared::Refs;
-use crate::model::git::whose::Whose;
-
-/// Refs that nobody but `evolve` writes.
-const OWN: &str = "refs/evolve/";
+use crate::model::git::whose::{OWN, Whose};
 
 /// Where refs are written, and where what is in their way goes.
 pub struct Way<'a> {

@@ -16,14 +16,13 @@ use super::Repo;
 use super::failure::{broken, oid};
 use crate::effects::files::{self, Moment};
 use crate::error::{Error, Result};
+use crate::model::git::whose::OWN;
 use crate::model::{digest, exact};
 
 /// How a target begins that is another ref.
 pub const SYMBOLIC: &str = "ref:";
 /// From how many bytes on libgit2 takes no name.
 const LONGEST_NAME: usize = 1024;
-/// How the refs begin that nobody but `evolve` writes.
-const OWN: &str = "refs/evolve/";
 /// The ref that holds the commit which the main working tree's slot is on; of a linked one, its name follows.
 const OF_SLOT: &str = "refs/evolve/slot";
 /// Refs that each working tree has for itself.
@@ -63,22 +62,22 @@ impl Repo {
 
     /// Says whether a ref is that of another working tree's slot, which a session there writes whenever it likes.
     pub fn is_slot_ref_of_another(&self, name: &str) -> bool {
-        let common = self.common_path("");
         name.starts_with(OF_SLOT)
             && name != self.slot_ref()
-            && self
-                .git_dirs()
-                .any(|one| slot_ref_of(&one, &common) == name)
+            && self.slot_refs().any(|slot| slot == name)
     }
 
     /// Says whether a ref leaves that of a slot no place.
     pub fn is_in_way_of_slot(&self, name: &str) -> bool {
-        let common = self.common_path("");
         let is_below = |slot: String| name.starts_with(&format!("{slot}/"));
-        name.starts_with(OF_SLOT)
-            && self
-                .git_dirs()
-                .any(|one| is_below(slot_ref_of(&one, &common)))
+        name.starts_with(OF_SLOT) && self.slot_refs().any(is_below)
+    }
+
+    /// Returns the refs of the slots of all working trees.
+    fn slot_refs(&self) -> impl Iterator<Item = String> {
+        let common = self.common_path("");
+        self.git_dirs()
+            .map(move |git_dir| slot_ref_of(&git_dir, &common))
     }
 
     /// Returns the git directories of all working trees, the main one's first, be it bare.

@@ -13,6 +13,7 @@ use crate::effects::files::{self, Stamp};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::exact;
+use crate::model::git::whose::OF_SEARCHES;
 use crate::model::search::lineage::{Entry, Lineage, Plan};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
@@ -22,9 +23,6 @@ pub const FORMAT: u32 = 1;
 
 /// A number from here on is of no search.
 const NUMBERS: u64 = 1 << 32;
-
-/// Where the refs of all searches are.
-const REFS: &str = "refs/evolve/search/";
 
 /// The files of one search.
 #[derive(Clone, Debug)]
@@ -77,7 +75,13 @@ impl Store {
     /// Returns the next search. There is nothing of it before it begins.
     pub fn next(user: &Repo) -> Result<Store> {
         // Refs are common to all working trees of a repository, these folders are not.
-        let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
+        let of_ref = |name: &str| {
+            name.strip_prefix(OF_SEARCHES)?
+                .split('/')
+                .next()?
+                .parse()
+                .ok()
+        };
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
         let taken = begun(user).chain(named);
@@ -186,7 +190,7 @@ impl Store {
 
     /// Returns how the names of all such refs begin.
     pub fn attempt_ref_prefix(&self) -> String {
-        format!("{REFS}{}/", self.number)
+        format!("{OF_SEARCHES}{}/", self.number)
     }
 
     /// Adds an entry; it is on the disk when this returns.

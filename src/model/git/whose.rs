@@ -2,6 +2,10 @@
 
 use crate::model::digest;
 
+/// How the refs begin that nobody but `evolve` writes; clones do not have them.
+pub const OWN: &str = "refs/evolve/";
+/// How those of searches begin.
+pub const OF_SEARCHES: &str = "refs/evolve/search/";
 /// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
 /// know no paths of any length.
 const LONGEST: usize = 1000;

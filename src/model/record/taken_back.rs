@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{AgentReport, CycleResult, NEXT_WORK, Record, STILL_FAILS, UNDO};
+use crate::model::git::whose::OWN;
 use crate::model::yardstick::LEANED_ON;
 
 /// The start of the title of the work that takes a cycle back; its number follows.
@@ -12,11 +13,9 @@ pub const REFUSED: &str = "refused";
 /// The line of an undo's commit that the commits follow which it takes back.
 const TAKES_BACK: &str = "Takes back";
 
-/// Where `evolve` keeps refs of its own, which clones do not have.
-const REFS: &str = "refs/evolve/";
 /// Returns the ref under which what an agent did in a cycle stays reachable.
 pub fn work_ref(session: &str, cycle: u64) -> String {
-    format!("{REFS}{session}/{cycle}")
+    format!("{OWN}{session}/{cycle}")
 }
 
 /// What is said behind one that is not there.
@@ -88,12 +87,12 @@ impl Record {
     #[must_use]
     pub fn with_absent_refs_told(&self, is_there: impl Fn(&str) -> bool) -> Record {
         let told = |words: &String| {
-            let mut pieces = words.split(REFS);
+            let mut pieces = words.split(OWN);
             let mut told = pieces.next().unwrap_or_default().to_owned();
             for piece in pieces {
                 let is_end = |letter: char| letter.is_whitespace() || ",;:)`".contains(letter);
                 let (name, rest) = piece.split_at(piece.find(is_end).unwrap_or(piece.len()));
-                let name = format!("{REFS}{name}");
+                let name = format!("{OWN}{name}");
                 let absent = if is_there(&name) { "" } else { ABSENT };
                 told.push_str(&format!("{name}{absent}{rest}"));
             }

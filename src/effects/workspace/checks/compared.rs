@@ -13,14 +13,12 @@ use crate::error::Result;
 use crate::model::exact;
 use crate::model::git::compared::{self, Fate, Other, Refs};
 use crate::model::git::movement::is_fetched;
-use crate::model::git::whose::Whose;
+use crate::model::git::whose::{OWN, Whose};
 
 /// How many of the agent's commits are looked for.
 const COMMITS: usize = 10_000;
 /// The shortest beginning of an id that git takes for an object.
 const SHORTEST: usize = 4;
-/// Refs that only `evolve` writes.
-const OWN: &str = "refs/evolve/";
 
 /// When refs are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
