@@ -134,9 +134,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         failing: ids(newest.map_or_else(Vec::new, select::failing_goals)),
         tolerated: those(|goal| goal.tolerated),
         flaky: those(|goal| goal.flaky),
-        skipped: ids(newest.map_or_else(Vec::new, |snapshot| {
-            snapshot.with(CheckResult::Skip).collect()
-        })),
+        skipped: those(|goal| goal.result == CheckResult::Skip),
         unmeasured: counted.map_or_else(Vec::new, |counted| counted.unmeasured),
         baseline_score: ledger
             .snapshot(&repo, names::BASELINE)

@@ -56,7 +56,7 @@ pub use path::join;
 pub use permitted::permitted;
 pub use root::Root;
 pub use settings::{Tool, tools};
-pub use shell::written;
+pub use shell::{is_assignment, written};
 pub use tasks::{Used, code_in, done_by_name, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};

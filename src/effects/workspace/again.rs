@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::status::Status;
+use super::status::{Status, list_untracked};
 use super::{Start, Stock, WayOut, Workspace};
 use crate::effects::keep::Kept;
 use crate::effects::pipes;
@@ -34,12 +34,8 @@ impl Workspace<'_> {
     /// Returns the untracked files that came since stock was taken, but for those that were named as left out then. To be asked when no
     /// pipe is in git's way.
     pub fn came_since_stock(&self, start: &Start, stock: &Stock) -> Result<Vec<Vec<u8>>> {
-        let listed = self
-            .repo
-            .git
-            .run(&["ls-files", "-z", "--others", "--exclude-standard"])?;
         let mut status = Status::default();
-        status.add_untracked(&listed);
+        status.add_untracked(&list_untracked(&self.repo.git)?);
         let is_named = |path: &Vec<u8>| stock.left_out.contains(&text::path(path));
         let known = |path: &Vec<u8>| {
             start.kept.was_there(path) || stock.nested.contains(path) || is_named(path)

@@ -186,6 +186,11 @@ pub fn read_inside(git: &Git, with_ignored: bool) -> Result<Status> {
     Ok(parse(&output, |_| false))
 }
 
+/// Lists what is neither tracked nor ignored, each ended by a NUL.
+pub fn list_untracked(git: &Git) -> Result<Vec<u8>> {
+    git.run(&["ls-files", "-z", "--others", "--exclude-standard"])
+}
+
 /// Returns what git ignores in these folders and around them, by a pattern for a folder or for one around it. Not by
 /// `git check-ignore`, which takes no path as it is.
 pub fn ignored_in(git: &Git, folders: &[&OsStr]) -> Result<Vec<Vec<u8>>> {

@@ -147,7 +147,10 @@ impl Manager {
             Manager::Yarn => "yarn run",
             Manager::Bun => "bun run",
         };
-        match command.split_once(' ').filter(|(word, _)| is_set(word)) {
+        match command
+            .split_once(' ')
+            .filter(|(word, _)| check::is_assignment(word))
+        {
             Some((set, command)) => format!("{set} {runner} {command}"),
             None => format!("{runner} {command}"),
         }
@@ -246,7 +249,7 @@ impl Package {
 
     /// Makes a goal that runs a program of its packages.
     pub(super) fn runs(&self, look: &dyn Look, role: Role, id: &str, command: &str) -> Proposal {
-        let program = command.split(' ').find(|word| !is_set(word));
+        let program = command.split(' ').find(|word| !check::is_assignment(word));
         let program = program.unwrap_or_default();
         let goal = self.goal(role, id, &self.manager.program(command));
         let bin = join(&self.home, &format!("node_modules/.bin/{program}"));
@@ -265,14 +268,6 @@ impl Package {
         }
         .same_as(&[program])
     }
-}
-
-/// Says whether a word in front of a command sets a variable for it.
-fn is_set(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        let mut letters = name.chars();
-        !name.is_empty() && letters.all(|letter| letter.is_ascii_uppercase())
-    })
 }
 
 /// Proposes goals for each package.json that stands for itself; returns the projects.

@@ -35,8 +35,8 @@ pub fn read_record(line: &str) -> Result<Record, String> {
     }
 }
 
-/// Returns the lowest and the highest number of a cycle in the text of a history; none where no line has one. No line is read beyond
-/// its number.
+/// Returns the lowest and the highest number of a cycle in the text of a history; none where no line has one. Of a line nothing but its
+/// number is kept.
 pub fn numbers(text: &str) -> Option<(u64, u64)> {
     #[derive(Deserialize)]
     struct Numbered {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Material, NAME, REASON, line};
 use crate::model::goals::Goals;
 use crate::model::select;
+use crate::model::snapshot::Measurement;
 use crate::model::strikes::{self, Standing};
 use crate::model::text;
 use crate::model::work::SHORT_ID;
@@ -169,28 +170,20 @@ fn stuck<'a>(
 /// Returns the goals of which nobody knows whether they hold, because their checks could not run.
 fn unmeasured<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> + 'a {
     const WAY_ON: &str = "install what its check runs, put the folder that has it on the PATH, or make its file one that can be run: `evolve measure` shows what the check says";
-    let measured = material.newest.iter().flat_map(|newest| &newest.goals);
-    let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
-    let measured = measured.filter(move |goal| goal.cannot_run() && is_goal(&goal.id));
-    let mut measured: Vec<_> = measured.collect();
-    measured.sort_by_key(|goal| Reverse(goal.weight));
-    let unmeasured = measured.into_iter().map(|goal| {
+    let unmeasured = heaviest_first(material, Measurement::cannot_run);
+    unmeasured.into_iter().map(|goal| {
         let why = goal.reason.as_deref().unwrap_or_default();
         Need::new(
             format!("{} could not be measured", line(&goal.id, NAME)),
             why,
             WAY_ON,
         )
-    });
-    unmeasured.collect::<Vec<_>>().into_iter()
+    })
 }
 
 /// Returns the goals whose checks said both of the same content when they were measured last.
 fn flaky<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> + 'a {
-    let measured = material.newest.iter().flat_map(|newest| &newest.goals);
-    let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
-    let flaky = measured.filter(|goal| goal.flaky && is_goal(&goal.id));
-    let flaky: Vec<_> = flaky.collect();
+    let flaky = heaviest_first(material, |goal| goal.flaky);
     flaky.into_iter().map(|goal| {
         Need::new(
             format!("{} is flaky", line(&goal.id, NAME)),
@@ -198,6 +191,20 @@ fn flaky<'a>(material: &'a Material<'_>) -> impl ExactSizeIterator<Item = Need> 
             "no agent is called for it: mend its check, or have it measured more often (`retries`)",
         )
     })
+}
+
+/// Returns the newest measurements that are meant, of what still is a goal, the heaviest first.
+fn heaviest_first<'a>(
+    material: &'a Material<'_>,
+    is_meant: impl Fn(&Measurement) -> bool,
+) -> Vec<&'a Measurement> {
+    let is_goal = |id: &str| material.goals.is_ok_and(|goals| goals.find(id).is_some());
+    let measured = material.newest.iter().flat_map(|newest| &newest.goals);
+    let mut meant: Vec<_> = measured
+        .filter(|goal| is_meant(goal) && is_goal(&goal.id))
+        .collect();
+    meant.sort_by_key(|goal| Reverse(goal.weight));
+    meant
 }
 
 /// Returns the first of many, and one that counts the rest.

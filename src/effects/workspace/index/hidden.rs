@@ -137,9 +137,8 @@ impl Workspace<'_> {
     /// for beside the changes of tracked ones: in a large tree either takes its time.
     pub fn look(&self) -> Result<(Status, Hidden, Vec<Vec<u8>>)> {
         let git = &self.repo.git;
-        let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
         let (untracked, (mut status, listed)) = side_by_side(
-            || git.run(&untracked),
+            || status::list_untracked(git),
             || {
                 let index = self.repo.index();
                 let bytes = index.as_ref().map(|index| &index.bytes[..]);
