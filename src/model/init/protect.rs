@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// How many patterns are proposed at most.
 const MOST: usize = 8;
 /// Folders that hold nothing but tests and what these need.
-const FOLDERS: [&str; 5] = ["tests", "test", "__tests__", "Tests", "testing"];
+const FOLDERS: [&str; 4] = ["tests", "test", "__tests__", "Tests"];
 /// How the names of tests end, by language.
 const ENDS: [&str; 8] = [
     "_test.go",
@@ -106,6 +106,8 @@ mod tests {
                 &["src/**/*.test.*", "src/__tests__/**", "test/**"],
             ),
             (&["src/app/app.spec.ts"], &["src/**/*.spec.*"]),
+            // What a library has for the tests of others is its product.
+            (&["lib/testing/assertions.py"], &["tests/**"]),
             (&["core/src/test/java/A.java"], &["core/**/test/**"]),
             (&["src/test/java/A.java"], &["src/test/**"]),
             (
