@@ -299,7 +299,7 @@ fn a_module_that_a_change_takes_out_for_an_installed_one_is_found_there() {
 
 #[test]
 fn a_package_that_loses_its_init_is_the_copys_in_a_search() {
-    let repo = with_modules("measure: here", Installed::Finder);
+    let repo = with_modules("measure: here", Installed::Line);
     repo.write("src/calc/value.py", "value = 1\n");
     repo.write("src/old.py", "where = 1\n");
     repo.commit_all("a value");
