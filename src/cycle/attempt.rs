@@ -2,9 +2,11 @@
 //! so that the cycle is settled on every path.
 
 mod built;
+mod call;
 mod came;
 mod compared;
 mod loose;
+mod record;
 mod second;
 mod stock;
 mod uncopied;
@@ -17,33 +19,26 @@ use std::path::PathBuf;
 
 use crate::cycle::by_checks;
 use crate::cycle::by_name::ByName;
-use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
+use crate::effects::agent::{AgentRun, Outbox};
 use crate::effects::gitfile::Gitfile;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep::Version;
 use crate::effects::ledger::Found;
 use crate::effects::mirror::Mirror;
-use crate::effects::sandbox::Ground;
-use crate::effects::workspace::{Held, Settled, Start, Stock, Written};
-use crate::effects::{clock, context, excludes, files, guard, keep, program};
+use crate::effects::workspace::{Held, Start, Stock, Written};
+use crate::effects::{clock, context, files, guard, keep, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
-use crate::model::check;
-use crate::model::gate::{self, AgentEnd, Change, Evidence, Fate, Verdict};
-use crate::model::goals::{self, Goals, Where};
+use crate::model::gate::Fate;
+use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
-use crate::model::limit;
-use crate::model::record::{CycleResult, Record, UNDO};
+use crate::model::record::Record;
 use crate::model::select::Task;
-use crate::model::snapshot::{FORMAT, Snapshot};
-use crate::model::usage::Usage;
+use crate::model::snapshot::Snapshot;
 use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
-
-/// The most frozen files that a sandbox is told of one by one.
-const FROZEN_MOUNTS: usize = 200;
 
 /// One attempt of an agent at a task, and everything that became known of it.
 #[derive(Debug)]
@@ -354,81 +349,6 @@ impl<'a> Attempt<'a> {
         self.measure_after(session, progress, start).await
     }
 
-    /// Returns the agent's place of work; what the checks run stays there as it is, but for the goals, which may grow.
-    fn ground(&self, session: &Session) -> Ground {
-        let mut ground = session.repo.ground();
-        let frozen = self
-            .yardstick
-            .iter()
-            .flat_map(|yardstick| &yardstick.frozen);
-        let frozen = frozen.map(|path| session.repo.root.join(path));
-        ground.keep.extend(frozen.take(FROZEN_MOUNTS));
-        ground
-    }
-
-    async fn call(
-        &self,
-        session: &Session,
-        progress: &mut Progress,
-        start: &Start,
-    ) -> Result<AgentRun> {
-        let again = match progress.refusals {
-            0 => String::new(),
-            before => format!("-{}", before + 1),
-        };
-        let log = session
-            .logs()
-            .join(format!("{}-agent{again}.log", start.cycle));
-        let folder = session.logs().join(format!("{}-agent", start.cycle));
-        let name = session.agent.name.clone();
-        // It can be followed from the start, whenever the agent says its first word.
-        files::begin(&log)?;
-        let shown = log.strip_prefix(&session.home().root).unwrap_or(&log);
-        session.events.send(Event::AgentStarted {
-            name,
-            log: shown.display().to_string(),
-        });
-        let (goal_id, checks) = match self.task {
-            Task::Goal(id) => {
-                let goal = self.goals.find(id);
-                (id.as_str(), goal.map(|goal| check::permitted(&goal.check)))
-            }
-            Task::Item(_) => ("", None),
-        };
-        let of_git = session.repo.git.all_settings()?;
-        let excludes = excludes::write(&session.repo, &of_git, &start.kept)?;
-        let ground = self.ground(session);
-        let call = Call {
-            root: &session.repo.root,
-            session: &session.id,
-            variables: variables(start, goal_id, agent::git_settings(&of_git, &excludes)),
-            checks: &checks.unwrap_or_default(),
-            max_cost: limit::left(&session.options.limits, &progress.spent),
-            brief: &self.brief,
-            brief_file: &self.brief_file,
-            log,
-            folder: &folder,
-            open: &|| session.open(start),
-            sandbox: (&session.sandbox, &ground),
-            is_kept: false,
-        };
-        session.stop.note_agent(Some(start.cycle));
-        let run = session
-            .agent
-            .work(&session.measurer.supervisor, &session.events, call)
-            .await;
-        session.stop.note_agent(None);
-        let run = run?;
-        // What a person asked `evolve` itself to do costs nothing.
-        if session.options.errand.is_none() {
-            progress.spent.add(Usage {
-                tokens: run.report.tokens,
-                cost_usd: run.report.cost_usd,
-            });
-        }
-        Ok(run)
-    }
-
     /// Returns why nothing may be judged or undone now: something of the agent's that cannot be ended could still write.
     pub fn unended(&self) -> Option<Error> {
         let left = &self.run.as_ref()?.unkillable;
@@ -516,111 +436,6 @@ impl<'a> Attempt<'a> {
             .write(&Journal::measuring(&session.id, start.cycle))?;
         Ok(fetched.is_empty().then_some(settled.commit))
     }
-
-    /// Returns the verdict on a change whose cycle was cut short.
-    pub fn cut_short(&mut self, cut: Cut, change: &Change) -> Verdict {
-        self.cut = Some(cut);
-        gate::judge(&self.evidence(change))
-    }
-
-    /// Puts together what the verdict is made of.
-    pub fn evidence<'e>(&'e self, change: &'e Change) -> Evidence<'e> {
-        const NEVER_RAN: &AgentEnd = &AgentEnd::Done;
-        Evidence {
-            task: self.task,
-            before: self.before,
-            after: self.after.as_ref().map_err(Clone::clone),
-            change,
-            agent: self.run.as_ref().map_or(NEVER_RAN, |run| &run.end),
-            worker: match &self.run {
-                Some(run) if run.report.name == UNDO => "the undo",
-                Some(_) | None => "the agent",
-            },
-            gave_up: self.run.as_ref().and_then(|run| run.gave_up.as_deref()),
-            cut_short: self.cut.as_ref().map(Cut::reason),
-        }
-    }
-
-    /// Returns the record of the settled cycle.
-    pub fn record(
-        &self,
-        session: &Session,
-        start: &Start,
-        stock: &Stock,
-        verdict: &Verdict,
-        settled: &Settled,
-    ) -> Result<Record> {
-        let last = self.after.as_ref().unwrap_or(self.before);
-        let of_run = self.run.iter().flat_map(|run| [&run.opened, &run.unread]);
-        let of_run = of_run.flatten().cloned();
-        let mut notes: Vec<_> = of_run.chain(stock.notes.iter().cloned()).collect();
-        notes.extend(self.written.iter().flat_map(Written::notes));
-        notes.extend(self.came_words(session, verdict.fate));
-        notes.extend(settled.notes.iter().cloned());
-        Ok(Record {
-            result: verdict.result,
-            commit_sha: settled.commit.clone(),
-            reverted_to: settled.was_undone.then(|| start.commit.clone()),
-            goals_passing: last.goals_passing,
-            goals_total: last.goals_total,
-            goals_added: match verdict.fate {
-                Fate::Keep => stock.change.goals_added,
-                Fate::Undo | Fate::Leave => 0,
-            },
-            score_after: Some(last.score),
-            newly_failing: verdict.newly_failing.clone(),
-            newly_passing: verdict.newly_passing.clone(),
-            reason: verdict.reason.clone(),
-            content: Some(
-                session
-                    .home()
-                    .content(&session.home().tree_of(&settled.commit)?)?,
-            ),
-            agent: self.run.as_ref().map(|run| run.report.clone()),
-            notes,
-            ..self.interrupted_record(session, start)
-        })
-    }
-
-    /// Returns the record that a crash would leave: the cycle undone, `interrupted`.
-    fn interrupted_record(&self, session: &Session, start: &Start) -> Record {
-        Record {
-            format: FORMAT,
-            cycle: start.cycle,
-            goal_id: Some(self.task.goal_id()),
-            result: CycleResult::Interrupted,
-            commit_sha: start.commit.clone(),
-            reverted_to: None,
-            goals_passing: self.before.goals_passing,
-            goals_total: self.before.goals_total,
-            goals_added: 0,
-            timestamp: clock::timestamp(),
-            score_before: Some(self.before.score),
-            score_after: Some(self.before.score),
-            newly_failing: Vec::new(),
-            newly_passing: Vec::new(),
-            reason: None,
-            definition: match self.task {
-                Task::Goal(id) => self.goals.find(id).map(goals::Goal::definition),
-                Task::Item(_) => None,
-            },
-            content: Some(start.content.clone()),
-            session: Some(session.id.clone()),
-            agent: None,
-            notes: Vec::new(),
-        }
-    }
-}
-
-/// Returns what a cycle's agent is told by variables, beside what its git goes by.
-fn variables(start: &Start, goal_id: &str, mut of_git: Vec<Variable>) -> Vec<Variable> {
-    of_git.extend([
-        ("EVOLVE_CYCLE".into(), start.cycle.to_string().into()),
-        ("EVOLVE_GOAL_ID".into(), goal_id.into()),
-        // Marks the agent's movements of refs, so that somebody else's are told apart.
-        ("GIT_REFLOG_ACTION".into(), start.mark().into()),
-    ]);
-    of_git
 }
 
 /// Removes the copies of the user's files that no cycle needs any more.

@@ -10,7 +10,9 @@
 
 mod copy;
 mod derived;
+mod dirs;
 mod fresh;
+mod lend;
 pub mod linked;
 mod logs;
 mod names;
@@ -23,11 +25,10 @@ pub mod way_back;
 mod worktrees;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
-use std::io::{Result as IoResult, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io::Result as IoResult;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -41,6 +42,9 @@ use crate::model::git::whose::Whose;
 use crate::model::{exact, text};
 
 use copy::{Noted, Purpose};
+use dirs::MirroredDir;
+pub use dirs::Tree;
+use lend::{lend, lend_missing};
 use new::New;
 use objects::Keeper;
 pub use objects::is_sha256;
@@ -577,16 +581,6 @@ fn is_shared_index(place: &MirroredDir, path: &Path) -> bool {
     path.parent() == Some(&place.live) && name.starts_with(b"sharedindex.")
 }
 
-/// Lends one file if it is missing and there is a copy.
-fn lend_missing(place: &MirroredDir, path: &Path) -> Result<()> {
-    let (from, to) = (place.copy.join(path), place.live.join(path));
-    let is_file = |meta: fs::Metadata| meta.is_file();
-    match fs::symlink_metadata(&from).is_ok_and(is_file) && fs::symlink_metadata(&to).is_err() {
-        true => lend_file(&from, &to).map_err(|cause| Error::io("restore", &to, cause)),
-        false => Ok(()),
-    }
-}
-
 /// Moves away and removes the same in whatever git directory this is: where nothing says where a copy could lie, what counts as
 /// new is what was made since that time.
 pub fn clear_damaged(places: &Places, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
@@ -649,109 +643,6 @@ fn identity(common: &Path) -> Option<String> {
         .ok()
         .and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     Some(format!("{} {} {born:?}", meta.dev(), meta.ino()))
-}
-
-/// The private part of a working tree, and its copy.
-#[derive(Clone, Debug)]
-pub struct Tree {
-    /// What git calls it: `main-worktree` or `worktrees/<id>`.
-    pub name: String,
-    /// The folder in the git directory.
-    pub live: PathBuf,
-    /// Its copy.
-    pub copy: PathBuf,
-    /// Its name for people.
-    pub shown: String,
-    /// The path of the folder for people.
-    pub path: PathBuf,
-}
-
-/// A git directory and its copy.
-#[derive(Debug)]
-struct MirroredDir {
-    live: PathBuf,
-    copy: PathBuf,
-    /// Its path below the one that was copied as a whole.
-    below: PathBuf,
-    /// Its path for people.
-    shown: PathBuf,
-    /// Where that copy and its notes lie.
-    folder: PathBuf,
-}
-
-impl MirroredDir {
-    /// Says whether no part of the path below the one that was copied as a whole leads elsewhere.
-    fn is_in_place(&self) -> bool {
-        let depth = self.below.components().count();
-        let way = self.live.ancestors().take(depth);
-        way.into_iter()
-            .all(|it| fs::symlink_metadata(it).is_ok_and(|meta| meta.is_dir()))
-    }
-
-    /// Returns the name by which a path below this git directory is noted.
-    fn name_of(&self, path: &Path) -> String {
-        self.below.join(path).to_string_lossy().into_owned()
-    }
-
-    /// Returns the bytes of a path below this git directory, as it is called for people.
-    fn bytes_of(&self, path: &Path) -> Vec<u8> {
-        self.shown.join(path).into_os_string().into_vec()
-    }
-
-    /// Returns a path below this git directory, for people.
-    fn shown(&self, path: &Path) -> String {
-        let whole = self.shown.join(path);
-        whole.display().to_string().trim_end_matches('/').to_owned()
-    }
-}
-
-/// Copies a file to where none is, with all folders above it: in one step, and for good.
-fn lend_file(from: &Path, to: &Path) -> IoResult<()> {
-    lend_by(to, |temporary| files::copy(from, temporary))
-}
-
-/// Writes a file to where none is in the same way.
-fn lend_bytes(bytes: &[u8], mode: u32, to: &Path) -> IoResult<()> {
-    lend_by(to, |temporary| {
-        let mut file = fs::File::create_new(temporary)?;
-        file.write_all(bytes)?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.sync_all()
-    })
-}
-
-fn lend_by(to: &Path, make: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
-    let folder = to.parent().unwrap_or(to);
-    fs::create_dir_all(folder)?;
-    let mut name = OsString::from("tmp_obj_evolve_");
-    name.push(to.file_name().unwrap_or_default());
-    let temporary = folder.join(name);
-    files::remove_all(&temporary)?;
-    make(&temporary)?;
-    fs::rename(&temporary, to)?;
-    files::sync_folder(folder)
-}
-
-/// Copies what is missing; returns how many files that were.
-fn lend(from: &Path, to: &Path) -> IoResult<usize> {
-    // A link that stands there would lead elsewhere.
-    if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
-        files::remove_all(to)?;
-        fs::create_dir_all(to)?;
-    }
-    let mut lent = 0;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            lent += lend(&from, &to)?;
-        } else if kind.is_file() && fs::symlink_metadata(&to).is_err() {
-            lend_file(&from, &to)?;
-            lent += 1;
-        }
-    }
-    Ok(lent)
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use flate2::read::ZlibDecoder;
 use sha1::{Digest, Sha1};
 
 use super::copy::{self, Noted, TRAILER};
+use super::lend::{lend_bytes, lend_file};
 use super::names::{self, OBJECTS};
-use super::{MirroredDir, lend_bytes, lend_file, store};
+use super::{MirroredDir, store};
 use crate::effects::files;
 use crate::effects::git;
 use crate::effects::modes;

@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::{MirroredDir, lend_file};
+use super::MirroredDir;
+use super::lend::lend_file;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};

@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{MirroredDir, lend_file};
+use super::MirroredDir;
+use super::lend::lend_file;
 use crate::effects::files;
 use crate::effects::git::is_index;
 use crate::effects::quarantine::Quarantine;
