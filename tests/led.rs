@@ -1,6 +1,7 @@
 //! What runs in a copy finds the copy's code, where the user's environment leads to the checkout's.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use crate::harness::{Run, TestRepo, output};
 
@@ -11,6 +12,8 @@ enum Installed {
     Finder,
     /// Through a finder that is asked before PYTHONPATH.
     Before,
+    /// By links among the packages, as `flit install -s` makes them.
+    Links,
 }
 
 /// A project of Python's with a value that is wrong, and one that is right; PATH leads to an environment in which it is installed.
@@ -59,6 +62,12 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
                 "__editable__.calc-1.pth",
                 "import __editable___calc_1_finder; __editable___calc_1_finder.install()\n",
             );
+        }
+        Installed::Links => {
+            for module in ["calc", "old.py", "part"] {
+                let link = format!("{}/{module}", site.trim());
+                symlink(repo.path(&format!("src/{module}")), link).unwrap();
+            }
         }
         Installed::Before => {
             put("_calc_editable.py", &finder("insert(0, It)"));
@@ -258,6 +267,7 @@ fn a_module_that_a_change_takes_out_is_not_found_in_the_checkout() {
     for (setting, installed) in [
         ("isolate: true", Installed::Line),
         ("measure: clean", Installed::Finder),
+        ("isolate: true", Installed::Links),
     ] {
         for taken_out in [
             "git mv src/old.py src/new.py",

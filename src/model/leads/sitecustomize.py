@@ -51,6 +51,45 @@ def lead_all():
                     lead(known)
 
 
+class Installed(importlib.machinery.FileFinder):
+    """Finds what is installed in a folder, and none of its links to the checkout: the copy's is found before, if it is there."""
+
+    def find_spec(self, name, target=None):
+        spec = super().find_spec(name, target)
+        if spec is not None and any(counterpart(place) != place for place in spec.submodule_search_locations or [spec.origin]):
+            return None
+        return spec
+
+
+def leads_back(folder):
+    """Says whether a folder has a link to the checkout."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.is_symlink() and counterpart(entry.path) != entry.path for entry in entries)
+    except OSError:
+        return False
+
+
+def pass_links():
+    linked = [folder for folder in sys.path if folder and leads_back(folder)]
+    if not linked:
+        return
+    kinds = [
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
+        (importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),
+    ]
+
+    def hook(folder):
+        if folder not in linked:
+            raise ImportError
+        return Installed(folder, *kinds)
+
+    sys.path_hooks.insert(0, hook)
+    for folder in linked:
+        sys.path_importer_cache.pop(folder, None)
+
+
 def run_next(here):
     """Runs the one that would have been run without this."""
     folders = [folder for folder in sys.path if os.path.realpath(folder) != here]
@@ -62,4 +101,5 @@ def run_next(here):
 
 
 lead_all()
+pass_links()
 run_next(os.path.dirname(os.path.realpath(__file__)))
