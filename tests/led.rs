@@ -14,6 +14,8 @@ enum Installed {
     Before,
     /// By links among the packages, as `flit install -s` makes them.
     Links,
+    /// As `setup.py develop` does it: what tells of the distribution lies in the checkout.
+    Egg,
 }
 
 /// A project of Python's with a value that is wrong, and one that is right; PATH leads to an environment in which it is installed.
@@ -27,7 +29,7 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
     let goals = goal("total", 5, "2") + &goal("mean", 3, "1");
     let goals = format!("version: 1\nevolve: {{{setting}}}\ngoals:\n{goals}");
     repo.write("GOALS.yaml", &goals);
-    repo.write(".gitignore", ".venv\n__pycache__\n");
+    repo.write(".gitignore", ".venv\n__pycache__\n*.egg-info\n");
     repo.write("src/calc/__init__.py", "total = 1\nmean = 1\n");
     repo.commit_all("first");
     output(
@@ -63,6 +65,11 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
                 "import __editable___calc_1_finder; __editable___calc_1_finder.install()\n",
             );
         }
+        Installed::Egg => {
+            put("easy-install.pth", "ROOT/src\n");
+            put("calc.egg-link", "ROOT/src\n.\n");
+            repo.write("src/calc.egg-info/PKG-INFO", "Name: calc\nVersion: 3\n");
+        }
         Installed::Links => {
             for module in ["calc", "old.py", "part"] {
                 let link = format!("{}/{module}", site.trim());
@@ -77,11 +84,13 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
             );
         }
     }
-    fs::create_dir(format!("{}/calc-1.dist-info", site.trim())).unwrap();
-    put(
-        "calc-1.dist-info/direct_url.json",
-        r#"{"dir_info": {"editable": true}, "url": "file://ROOT"}"#,
-    );
+    if !matches!(installed, Installed::Egg) {
+        fs::create_dir(format!("{}/calc-1.dist-info", site.trim())).unwrap();
+        put(
+            "calc-1.dist-info/direct_url.json",
+            r#"{"dir_info": {"editable": true}, "url": "file://ROOT"}"#,
+        );
+    }
     let path = std::env::var("PATH").unwrap();
     let bin = repo.path(".venv/bin");
     // It tells by the second whether what it compiled is of the same source, and cycles follow faster.
@@ -353,6 +362,34 @@ fn who_asks_whether_a_module_is_there_is_told_of_the_copys() {
             repo.newest()
         );
     }
+}
+
+#[test]
+fn what_tells_of_a_distribution_is_found_and_leads_to_no_code_of_the_checkout() {
+    let repo = with_environment("isolate: true", Installed::Egg);
+    let link =
+        "import site; at = open(site.getsitepackages()[0] + '/calc.egg-link').readline().strip()";
+    // As `pkg_resources` does where it finds the link.
+    let put_first = format!("import sys; {link}; sys.path.insert(0, at)");
+    repo.write(
+        "link.py",
+        &format!("{put_first}; import calc; assert calc.total == 2\n"),
+    );
+    let version = "import importlib.metadata as it; assert it.version('calc') == '3'";
+    repo.write("version.py", &format!("{version}\n"));
+    let goal = |name: &str| {
+        format!("  - {{id: {name}, description: d, check: \"python3 {name}.py\", weight: 2}}\n")
+    };
+    let goals = repo.read("GOALS.yaml") + &goal("link") + &goal("version");
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("a version");
+    repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
+    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+    let newest = repo.newest();
+    assert_eq!(
+        newest["goals_passing"], newest["goals_total"],
+        "{said}\n{newest}"
+    );
 }
 
 #[test]

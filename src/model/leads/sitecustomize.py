@@ -61,6 +61,23 @@ class Installed(importlib.machinery.FileFinder):
         return spec
 
 
+class Told:
+    """Tells of distributions whose metadata the checkout's folders have, which are not in `sys.path` here."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return None
+
+    @staticmethod
+    def find_distributions(context):
+        if "path" in vars(context):
+            return
+        of_checkout = type(context)(name=context.name, path=list(LED))
+        for finder in sys.meta_path:
+            if finder is not Told and hasattr(finder, "find_distributions"):
+                yield from finder.find_distributions(of_checkout)
+
+
 def leads_back(folder):
     """Says whether a folder has a link to the checkout."""
     try:
@@ -70,10 +87,14 @@ def leads_back(folder):
         return False
 
 
-def pass_links():
+def is_led(folder):
+    """Says whether modules are taken from the copy where this folder comes into `sys.path`, as `pkg_resources` has it do."""
+    led = counterpart(folder)
+    return led != folder and (os.path.realpath(folder) in LED or os.path.isdir(led))
+
+
+def lead_folders():
     linked = [folder for folder in sys.path if folder and leads_back(folder)]
-    if not linked:
-        return
     kinds = [
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
         (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
@@ -81,13 +102,16 @@ def pass_links():
     ]
 
     def hook(folder):
-        if folder not in linked:
-            raise ImportError
-        return Installed(folder, *kinds)
+        if is_led(folder):
+            return importlib.machinery.FileFinder(counterpart(folder), *kinds)
+        if folder in linked:
+            return Installed(folder, *kinds)
+        raise ImportError
 
     sys.path_hooks.insert(0, hook)
-    for folder in linked:
-        sys.path_importer_cache.pop(folder, None)
+    for folder in list(sys.path_importer_cache):
+        if folder in linked or is_led(folder):
+            del sys.path_importer_cache[folder]
 
 
 def run_next(here):
@@ -101,5 +125,6 @@ def run_next(here):
 
 
 lead_all()
-pass_links()
+lead_folders()
+sys.meta_path.append(Told)
 run_next(os.path.dirname(os.path.realpath(__file__)))
