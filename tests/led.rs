@@ -365,6 +365,35 @@ fn who_asks_whether_a_module_is_there_is_told_of_the_copys() {
 }
 
 #[test]
+fn what_is_installed_from_an_ignored_folder_of_the_checkout_stays_there() {
+    let repo = with_environment("isolate: true", Installed::Finder);
+    let site = output(
+        repo.command(repo.path(".venv/bin/python3"))
+            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
+    );
+    let site = String::from_utf8(site.stdout).unwrap();
+    let finder = format!("{}/__editable___calc_1_finder.py", site.trim());
+    // The project's package lies in its root, as the root is led to then.
+    let text = fs::read_to_string(&finder).unwrap();
+    let root = repo.root().to_string_lossy().into_owned();
+    let dep = format!("/calc', 'dep': '{root}/vendor/dep/dep'");
+    fs::write(&finder, text.replace("/src/calc'", &dep)).unwrap();
+    repo.write("calc/__init__.py", "total = 1\nmean = 1\n");
+    repo.write("vendor/dep/dep/__init__.py", "");
+    repo.write(".gitignore", ".venv\n__pycache__\nvendor\n");
+    let asked = "  - {id: dep, description: d, check: \"python3 -c 'import dep'\", weight: 3}\n";
+    repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + asked));
+    repo.commit_all("flat");
+    repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >calc/__init__.py"]);
+    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+    let newest = repo.newest();
+    assert_eq!(
+        newest["goals_passing"], newest["goals_total"],
+        "{said}\n{newest}"
+    );
+}
+
+#[test]
 fn what_tells_of_a_distribution_is_found_and_leads_to_no_code_of_the_checkout() {
     let repo = with_environment("isolate: true", Installed::Egg);
     let link =

@@ -19,12 +19,14 @@ impl Slot {
         let tree = user.tree_of(&commit)?;
         let mut led = Vec::new();
         for folder in folders {
-            // What git does not have no copy has either.
-            if is_tracked(user, &tree, folder)? {
-                let theirs = user.home.join(folder);
-                let theirs = theirs.canonicalize().unwrap_or(theirs);
-                led.push((theirs, self.root.join(folder)));
-            }
+            let theirs = user.home.join(folder);
+            let theirs = theirs.canonicalize().unwrap_or(theirs);
+            // What git does not have no copy has either: it stays where it is, also below a folder that leads to the copy.
+            let ours = match is_tracked(user, &tree, folder)? {
+                true => self.root.join(folder),
+                false => theirs.clone(),
+            };
+            led.push((theirs, ours));
         }
         let beside = python::folder_beside(&self.root);
         remove_all(&beside)?;

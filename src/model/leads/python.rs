@@ -14,7 +14,7 @@ pub fn folder_beside(root: &Path) -> PathBuf {
     root.with_extension("leads")
 }
 
-/// Returns what Python runs at its start: each folder of the checkout leads to the copy's beside it. Paths that are no text lead nowhere.
+/// Returns what Python runs at its start: each folder of the checkout leads to the one beside it, the copy's or itself. Paths that are no text lead nowhere.
 pub fn script(led: &[(PathBuf, PathBuf)]) -> String {
     let text = |path: &PathBuf| path.to_str().map(str::to_owned);
     let pairs = led.iter().filter_map(|(theirs, ours)| {
