@@ -86,6 +86,7 @@ pub async fn measure_first(
             cycle: Some(cycle),
             cycle_start_sha: Some(start.commit.clone()),
             taken_from: carried.file.rsplit('/').next().map(str::to_owned),
+            session: None,
             ..carried.snapshot
         },
         None => {

@@ -67,6 +67,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     refuse_unmeasurable(&baseline, &goals)?;
     session.goals_file.refuse_failed_unread(&goals, &baseline)?;
     baseline.cycle = Some(0);
+    baseline.session = Some(session.id.clone());
     progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
     progress.ledger.write(
         names::BASELINE_REPORT,

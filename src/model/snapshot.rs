@@ -99,6 +99,9 @@ pub struct Snapshot {
     /// The snapshot file these measurements were taken over from, if they were not measured afresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_from: Option<String>,
+    /// The session that measured a baseline; no other snapshot says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// 100 × weight passing ÷ weight of all goals.
     pub score: f64,
     /// How many goals pass.
@@ -125,6 +128,7 @@ impl Snapshot {
             cycle_start_sha,
             goals_digest,
             taken_from: None,
+            session: None,
             score: 0.0,
             goals_passing: 0,
             goals_total: goals.len(),

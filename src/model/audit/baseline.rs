@@ -77,8 +77,11 @@ pub fn of_baseline(baseline: &Baseline<'_>) -> Vec<String> {
 }
 
 /// Says whether the session that recorded the cycle also measured the baseline. One of an earlier session may be older than a
-/// rebase.
+/// rebase. One that does not say of which session it is, of an earlier version, is told by its time.
 fn is_of_session(snapshot: &Snapshot, record: &Record) -> bool {
+    if snapshot.session.is_some() {
+        return snapshot.session == record.session;
+    }
     let session = record.session.as_deref().and_then(began);
     session.is_some_and(|began| moment(&snapshot.timestamp).is_some_and(|time| time >= began))
 }
@@ -277,8 +280,18 @@ mod tests {
     fn what_the_session_measured_once_is_said_to_be_taken_over() {
         let untied = |it: &mut Case| it.first.taken_from = None;
         assert!(case(untied).contains("does not say that it was taken over from the baseline"));
+        let found = case(|it| {
+            untied(it);
+            it.baseline.session = Some(it.session.to_owned());
+        });
+        assert!(
+            found.contains("does not say that it was taken over"),
+            "{found}"
+        );
         for fine in [
             (|it| it.session = "20260204T040506Z-7188") as fn(&mut Case),
+            // An earlier one, which ended within the second in which this one began.
+            |it| it.baseline.session = Some("20260203T040506Z-7187".to_owned()),
             |it| it.start = Sight::Unseen,
             |it| it.first.goals_digest = "d".to_owned(),
             |it| {
