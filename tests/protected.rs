@@ -396,6 +396,43 @@ fn what_checks_write_anew_and_only_a_wildcard_protects_moves_no_goalposts() {
 }
 
 #[test]
+fn caches_and_logs_of_an_agents_own_look_move_no_goalposts_where_a_wildcard_protects() {
+    for (flags, settings) in PLACES {
+        let repo = with_tests(settings);
+        repo.write(
+            ".gitignore",
+            &(repo.read(".gitignore") + "*.log\n__pycache__\n"),
+        );
+        repo.commit_all("more is ignored");
+        repo.agent_does(&[
+            "mkdir tests/__pycache__; echo x >tests/__pycache__/a.pyc; echo >tests/debug.log; touch c",
+        ]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let reason = repo.each("reason");
+        assert_eq!(
+            repo.each("newly_passing"),
+            ["[\"c\"]"],
+            "{flags:?} {settings}: {reason:?}"
+        );
+        assert!(!repo.has("tests/debug.log"), "it was not measured");
+    }
+}
+
+#[test]
+fn what_the_agents_code_makes_of_a_loosely_protected_file_is_told_and_its_bytes_are_kept() {
+    for does in ["echo forged >tests/mine", "rm tests/mine"] {
+        let repo = with_tests("");
+        repo.agent_does(&[&format!("echo '{does}; echo good' >unit.c")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let kept = repo.quarantined();
+        let mine = kept.get(&b"mine"[..]).map(|(_, bytes)| bytes.as_slice());
+        assert_eq!(mine, Some(&b"mine\n"[..]), "{does}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains("tests/mine"), "{does}: {notes}");
+    }
+}
+
+#[test]
 fn what_no_check_writes_and_only_a_wildcard_protects_meets_no_goal_and_is_not_accepted() {
     let forge = "echo echo good >tests/unit; touch -d 2099-01-01 tests/unit";
     for (script, file, reason) in [

@@ -93,6 +93,14 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
         || !name.ends_with(".deb") && MACHINE_CODE.iter().any(|code| begin.starts_with(code))
 }
 
+/// Says whether a file is what tools leave by the way, by its name alone: it lies in a folder that only tools fill, they make it for
+/// themselves, or it is a log.
+pub fn is_left_by_the_way(path: &str) -> bool {
+    let folders = path.rsplit('/').skip(1);
+    let only_tools = |folder: &str| NAMES.contains(&folder) && !SHARED.contains(&folder);
+    folders.into_iter().any(only_tools) || is_made(path, &[]) || path.ends_with(".log")
+}
+
 /// Says whether a test runner wrote a file to hold tests against, by its name and how it begins: it is nobody's handiwork, and is
 /// renewed by the same program.
 pub fn is_snapshot(path: &str, begin: &[u8]) -> bool {
@@ -292,6 +300,21 @@ mod tests {
             ("src/main.c", false),
         ] {
             assert_eq!(is_of_tools(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn caches_and_logs_are_left_by_the_way_and_tests_are_not() {
+        for (path, expected) in [
+            ("tests/__pycache__/test_a.cpython-311.pyc", true),
+            ("tests/.hypothesis/examples/1", true),
+            ("tests/debug.log", true),
+            ("tests/.coverage", true),
+            ("tests/conftest.py", false),
+            ("tests/out/want", false),
+            ("tests/skip", false),
+        ] {
+            assert_eq!(is_left_by_the_way(path), expected, "{path}");
         }
     }
 

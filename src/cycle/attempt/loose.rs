@@ -1,5 +1,6 @@
 //! What git ignores and `protect` matches by a wildcard alone, as in `tests/**`: tests build and write such files, so that what checks
-//! write anew is theirs. What an agent made of them is not measured, and where no check writes it, it moves the goalposts.
+//! write anew is theirs. What an agent made of them is not measured, and where no check writes it, it moves the goalposts, unless it is
+//! new and what tools leave by the way.
 
 use super::Attempt;
 use crate::effects::keep::{self, Restored};
@@ -7,6 +8,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, some_of};
 use crate::error::Result;
 use crate::model::goals::Where;
+use crate::model::output;
 use crate::session::Session;
 
 impl Attempt<'_> {
@@ -52,7 +54,11 @@ impl Attempt<'_> {
         if self.after.is_err() {
             return;
         }
-        let left = self.loose.iter().filter(|one| !is_written(session, one));
+        let is_by_the_way = |(file, version): &(String, Option<keep::Version>)| {
+            version.is_none() && output::is_left_by_the_way(file)
+        };
+        let loose = self.loose.iter().filter(|one| !is_by_the_way(one));
+        let left = loose.filter(|one| !is_written(session, one));
         let words = left.map(|(file, version)| {
             let what = match version {
                 Some(_) => "changed",

@@ -193,12 +193,21 @@ impl AfterAgent {
     }
 }
 
+impl AfterAgent {
+    /// Says the same, and also of a file that is gone since.
+    fn is_changed_since(&self, root: &Path, name: &str) -> bool {
+        let was_there = matches!(self.0.get(name), Some(Some(_)));
+        was_there && look_at(root, name).is_none() || self.is_written_since(root, name)
+    }
+}
+
 impl Kept {
     /// Returns those files, in hex, that somebody may have written anew before the agent and that hold other bytes since it, which are not
     /// the agent's: what was doubtful is an output from then on, and of an output the earlier bytes are kept.
     pub fn made_since(&self, root: &Path, after: &AfterAgent) -> Vec<String> {
         let may_be_made = |entry: &Copy| match entry.output {
             Some(Output::Rewritten) => !entry.is_earlier_kept,
+            Some(Output::Built) => entry.is_loose && !entry.is_earlier_kept,
             Some(_) => false,
             None => entry.is_doubtful,
         };
@@ -215,7 +224,8 @@ impl Kept {
     pub fn know_made(&mut self, names: &[String]) {
         for name in names {
             if let Some(entry) = self.untracked.get_mut(name) {
-                entry.is_earlier_kept = entry.output == Some(Output::Rewritten);
+                entry.is_earlier_kept =
+                    matches!(entry.output, Some(Output::Rewritten | Output::Built));
                 (entry.output, entry.is_doubtful) = (Some(Output::Rewritten), false);
             }
         }
@@ -295,14 +305,19 @@ impl Kept {
                 Some(Output::Rewritten) => {
                     !entry.is_earlier_kept && after.is_written_since(root, name)
                 }
+                // Checks may make it anew, or remove it, and so may what they run.
+                Some(Output::Built) if entry.is_loose => {
+                    !entry.is_earlier_kept && after.is_changed_since(root, name)
+                }
                 Some(Output::Grown | Output::Built | Output::Snapshot) => false,
             };
             let path = from_hex(name);
-            if !may_be_lost || look_at(root, name).is_none() || is_unchanged(root, &path, entry) {
+            let is_gone = !entry.is_loose && look_at(root, name).is_none();
+            if !may_be_lost || is_gone || is_unchanged(root, &path, entry) {
                 continue;
             }
             if let Some(source) = entry.source(folders)
-                && !(output::is_of_tools(&text::path(&path)) && is_binary(&source))
+                && !is_made_anew(&text::path(&path), &source, entry)
             {
                 keep_in(quarantine, root, &path, &source, entry)?;
             }
@@ -354,11 +369,14 @@ pub(super) fn keep_in(
     write(source, entry, &place)
 }
 
-/// Says whether a file's first bytes are those of no text.
-fn is_binary(file: &Path) -> bool {
+/// Says whether tools make a file anew whenever it is gone: what is no text in folders of theirs, and of what only a wildcard protects
+/// machine code and its like.
+fn is_made_anew(path: &str, file: &Path, entry: &Copy) -> bool {
     let mut bytes = [0; 8 << 10];
     let read = files::open(file).and_then(|file| file.read_at(&mut bytes, 0));
-    read.is_ok_and(|count| bytes[..count].contains(&0))
+    let begin = &bytes[..read.unwrap_or(0)];
+    let is_binary = begin.contains(&0);
+    output::is_of_tools(path) && is_binary || entry.is_loose && output::is_made(path, begin)
 }
 
 /// Says whether a file is an output that is there, with all that was in it where something is only added.
