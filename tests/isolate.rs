@@ -187,6 +187,8 @@ fn whatever_an_agent_does_to_its_copy_nothing_of_the_users_is_touched() {
         "mv .git gone; touch a",
         "here=$PWD; cd ..; chmod 700 .; rm -rf \"$here\"",
         "here=$PWD; cd ..; rm -rf \"$here\"; ln -s \"$USERS\" \"$here\"",
+        // Somebody removes all copies, and has not come to an end.
+        "here=$PWD; rm -f ../owner *",
         "rm -rf .git; ln -s \"$USERS/.git\" .git; touch a",
         "rm -rf .git; echo \"gitdir: $USERS/.git\" >.git; touch a",
         "rm .git/index; ln -s \"$USERS/.git/index\" .git/index; touch a",
@@ -206,7 +208,7 @@ fn whatever_an_agent_does_to_its_copy_nothing_of_the_users_is_touched() {
         let (start, before) = (repo.head(), theirs(&repo));
         let script = format!("{attack}\necho done >$OUT/done\n");
         // Nobody can tell who removed a copy: the run ends, so that it does not go on for ever.
-        let is_removed = attack.contains("rm -rf \"$here\"");
+        let is_removed = attack.contains("here=$PWD");
         cycle(&repo, &script).expect(if is_removed { 3 } else { 0 });
         assert!(repo.out("done").exists(), "{attack}");
         assert_eq!(theirs(&repo), before, "{attack}");

@@ -82,10 +82,10 @@ impl Isolation {
         self.slot.renew(&self.user, base, Ignored::Stay)
     }
 
-    /// Returns an error if there is no slot any more: somebody removed it, or put a link in its place, and the work of this cycle is
-    /// gone with it. To be asked before anything is read or removed there.
+    /// Returns an error if there is no slot any more, or not all of it: somebody removed it, or put a link in its place, and the work of
+    /// this cycle is gone with it. To be asked before anything is read or removed there, and before anything is judged.
     pub fn refuse_gone(&self) -> Result<()> {
-        match self.slot.is_in_place() {
+        match self.slot.is_left() {
             true => Ok(()),
             false => Err(Error::unsafe_repo(
                 "the copy that the agent worked in was removed or replaced meanwhile",

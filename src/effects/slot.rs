@@ -215,6 +215,11 @@ impl Slot {
             .is_ok_and(|real| real == self.root && real.is_dir())
     }
 
+    /// Says whether nobody began to remove it: who removes copies removes what lies beside them, too.
+    pub fn is_left(&self) -> bool {
+        self.is_in_place() && place::is_owned(&self.root)
+    }
+
     /// Says whether it is still a copy in which git can be asked.
     fn is_whole(&self) -> bool {
         let git_dir = self.root.join(".git");

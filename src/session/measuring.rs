@@ -58,6 +58,10 @@ impl Session {
                     .into(),
             );
         }
+        // What is gone by now is no fault of the change.
+        if let Some(isolation) = &self.isolation {
+            isolation.refuse_gone()?;
+        }
         watch.compare(&measurer.root, &before);
         for measurement in &measured {
             // Nothing was learned of the goal where the machine had nothing left to run its check.

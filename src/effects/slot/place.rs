@@ -63,6 +63,12 @@ fn make_private(folder: &Path) -> Result<()> {
     made.map_err(|cause| Error::io("create", folder, cause))
 }
 
+/// Says whether the folder of the slot at a root still has the note whose it is.
+pub fn is_owned(root: &Path) -> bool {
+    let note = root.with_file_name(OWNER);
+    fs::symlink_metadata(note).is_ok_and(|meta| meta.is_file())
+}
+
 /// Notes whose slots these are, and that they are used.
 fn note_owner(file: &Path, owner: &[u8]) -> Result<()> {
     let noted = files::read_bounded(file, 1 << 16).ok().flatten();
