@@ -64,7 +64,8 @@ impl Project<'_> {
         };
         let (command, package, seen, by) = match (there(&OF_MKDOCS), there(&OF_SPHINX)) {
             (Some(seen), _) => (
-                "mkdocs build --strict --quiet --site-dir".to_owned(),
+                // Not `--quiet`: it hides the warnings from what counts them for `--strict`.
+                "mkdocs build --strict --site-dir".to_owned(),
                 "mkdocs",
                 seen,
                 By::MkDocs,

@@ -292,7 +292,7 @@ fn documentation_is_built_in_projects_of_any_kind_where_what_it_is_made_with_is_
     let sphinx = |text: &'static str| ("docs/source/conf.py", text);
     let builds = |tool: &str| format!("4 docs-build: {tool} \"$(mktemp -d)\"");
     let by_sphinx = builds("sphinx-build -W -q docs/source");
-    let by_mkdocs = builds("mkdocs build --strict --quiet --site-dir");
+    let by_mkdocs = builds("mkdocs build --strict --site-dir");
     let bare = "extensions = [\n  'sphinx.ext.autodoc',  # 'x'\n  # 'myst_parser',\n  'own',\n]\n";
     let myst = "extensions = ['sphinx.ext.autodoc', 'myst_parser']\n";
     let bibtex = "extensions = [\"sphinxcontrib.bibtex\"]\n";
