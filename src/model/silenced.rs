@@ -75,12 +75,10 @@ const MARKS: &[&[&str]] = &[
         "@SuppressFBWarnings",
     ],
     &["@Disabled", "@Ignore"],
-    &[
-        "shellcheck disable",
-        "hadolint ignore",
-        "yamllint disable",
-        "markdownlint-disable",
-    ],
+    &["shellcheck disable"],
+    &["hadolint ignore"],
+    &["yamllint disable"],
+    &["markdownlint-disable"],
     &[
         "rubocop:disable",
         "rubocop:todo",
@@ -327,6 +325,12 @@ mod tests {
                 "",
                 "# shellcheck disable=all\n",
                 "shellcheck disable (1 more), in a.sh",
+            ),
+            (
+                "a.yml",
+                "",
+                "# yamllint disable-line\n",
+                "yamllint disable (1 more), in a.yml",
             ),
         ] {
             let expected = match expected {
