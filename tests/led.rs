@@ -36,14 +36,10 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
         repo.command("python3")
             .args(["-m", "venv", "--without-pip", ".venv"]),
     );
-    let site = output(
-        repo.command(repo.path(".venv/bin/python3"))
-            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
-    );
-    let site = String::from_utf8(site.stdout).unwrap();
+    let site = packages_of(&repo);
     let put = |name: &str, text: &str| {
         let text = text.replace("ROOT", &repo.root().to_string_lossy());
-        fs::write(format!("{}/{name}", site.trim()), text).unwrap();
+        fs::write(format!("{site}/{name}"), text).unwrap();
     };
     let finder = |place: &str| {
         format!(
@@ -72,7 +68,7 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
         }
         Installed::Links => {
             for module in ["calc", "old.py", "part"] {
-                let link = format!("{}/{module}", site.trim());
+                let link = format!("{site}/{module}");
                 symlink(repo.path(&format!("src/{module}")), link).unwrap();
             }
         }
@@ -85,7 +81,7 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
         }
     }
     if !matches!(installed, Installed::Egg) {
-        fs::create_dir(format!("{}/calc-1.dist-info", site.trim())).unwrap();
+        fs::create_dir(format!("{site}/calc-1.dist-info")).unwrap();
         put(
             "calc-1.dist-info/direct_url.json",
             r#"{"dir_info": {"editable": true}, "url": "file://ROOT"}"#,
@@ -99,6 +95,26 @@ fn with_environment(setting: &str, installed: Installed) -> TestRepo {
     repo.env
         .push(("PATH".to_owned(), format!("{}:{path}", bin.display())));
     repo
+}
+
+/// Returns the folder of what is installed in the project's environment.
+fn packages_of(repo: &TestRepo) -> String {
+    let asked = output(
+        repo.command(repo.path(".venv/bin/python3"))
+            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
+    );
+    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+}
+
+/// Runs a cycle, after which every goal has to pass.
+#[track_caller]
+fn check_all_pass(repo: &TestRepo) {
+    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
+    let newest = repo.newest();
+    assert_eq!(
+        newest["goals_passing"], newest["goals_total"],
+        "{said}\n{newest}"
+    );
 }
 
 fn all_of(run: Run) -> String {
@@ -303,12 +319,8 @@ fn a_module_that_a_change_takes_out_for_an_installed_one_is_found_there() {
         &goals.replacen("'import old'", &format!("'{asked}'"), 1),
     );
     repo.commit_all("the installed one is wanted");
-    let site = output(
-        repo.command(repo.path(".venv/bin/python3"))
-            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
-    );
-    let site = String::from_utf8(site.stdout).unwrap();
-    fs::write(format!("{}/old.py", site.trim()), "where = 2\n").unwrap();
+    let site = packages_of(&repo);
+    fs::write(format!("{site}/old.py"), "where = 2\n").unwrap();
     repo.agent_does(&[
         "git rm -q src/old.py; printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py",
     ]);
@@ -353,26 +365,15 @@ fn who_asks_whether_a_module_is_there_is_told_of_the_copys() {
         repo.commit_all("nobody finds the old one");
         let script = "git rm -q src/old.py; printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py";
         repo.agent_does(&[script]);
-        let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
-        let passing = repo.newest()["goals_passing"].clone();
-        assert_eq!(
-            passing,
-            repo.newest()["goals_total"],
-            "{said}\n{}",
-            repo.newest()
-        );
+        check_all_pass(&repo);
     }
 }
 
 #[test]
 fn what_is_installed_from_an_ignored_folder_of_the_checkout_stays_there() {
     let repo = with_environment("isolate: true", Installed::Finder);
-    let site = output(
-        repo.command(repo.path(".venv/bin/python3"))
-            .args(["-c", "import site; print(site.getsitepackages()[0])"]),
-    );
-    let site = String::from_utf8(site.stdout).unwrap();
-    let finder = format!("{}/__editable___calc_1_finder.py", site.trim());
+    let site = packages_of(&repo);
+    let finder = format!("{site}/__editable___calc_1_finder.py");
     // The project's package lies in its root, as the root is led to then.
     let text = fs::read_to_string(&finder).unwrap();
     let root = repo.root().to_string_lossy().into_owned();
@@ -385,12 +386,7 @@ fn what_is_installed_from_an_ignored_folder_of_the_checkout_stays_there() {
     repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + asked));
     repo.commit_all("flat");
     repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >calc/__init__.py"]);
-    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
-    let newest = repo.newest();
-    assert_eq!(
-        newest["goals_passing"], newest["goals_total"],
-        "{said}\n{newest}"
-    );
+    check_all_pass(&repo);
 }
 
 #[test]
@@ -413,12 +409,7 @@ fn what_tells_of_a_distribution_is_found_and_leads_to_no_code_of_the_checkout() 
     repo.write("GOALS.yaml", &goals);
     repo.commit_all("a version");
     repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
-    let said = all_of(repo.run(&["--max-cycles=1"]).expect(0));
-    let newest = repo.newest();
-    assert_eq!(
-        newest["goals_passing"], newest["goals_total"],
-        "{said}\n{newest}"
-    );
+    check_all_pass(&repo);
 }
 
 #[test]

@@ -96,9 +96,13 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
 /// Says whether a file is what tools leave by the way, by its name alone: it lies in a folder that only tools fill, they make it for
 /// themselves, or it is a log.
 pub fn is_left_by_the_way(path: &str) -> bool {
-    let folders = path.rsplit('/').skip(1);
-    let only_tools = |folder: &str| NAMES.contains(&folder) && !SHARED.contains(&folder);
-    folders.into_iter().any(only_tools) || is_made(path, &[]) || path.ends_with(".log")
+    let mut folders = path.rsplit('/').skip(1);
+    folders.any(is_filled_by_tools_alone) || is_made(path, &[]) || path.ends_with(".log")
+}
+
+/// Says whether a folder of this name is one that only tools fill.
+fn is_filled_by_tools_alone(name: &str) -> bool {
+    NAMES.contains(&name) && !SHARED.contains(&name)
 }
 
 /// Says whether a test runner wrote a file to hold tests against, by its name and how it begins: it is nobody's handiwork, and is
@@ -214,7 +218,7 @@ pub fn filled(files: &[String]) -> BTreeMap<&str, usize> {
     let environments: BTreeSet<&str> = environments.collect();
     let is_filled = |folder: &str| {
         let name = folder.rsplit('/').next().unwrap_or(folder);
-        NAMES.contains(&name) && !SHARED.contains(&name) || environments.contains(folder)
+        is_filled_by_tools_alone(name) || environments.contains(folder)
     };
     let mut found = BTreeMap::new();
     for file in files {

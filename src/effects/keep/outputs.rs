@@ -191,9 +191,7 @@ impl AfterAgent {
             Some(None) | None => true,
         })
     }
-}
 
-impl AfterAgent {
     /// Says the same, and also of a file that is gone since.
     fn is_changed_since(&self, root: &Path, name: &str) -> bool {
         let was_there = matches!(self.0.get(name), Some(Some(_)));
