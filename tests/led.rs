@@ -413,6 +413,19 @@ fn what_tells_of_a_distribution_is_found_and_leads_to_no_code_of_the_checkout() 
 }
 
 #[test]
+fn what_tells_of_a_distribution_that_the_environment_does_not_ask_tells_nobody() {
+    let repo = with_environment("isolate: true", Installed::Finder);
+    repo.write("src/left.egg-info/PKG-INFO", "Name: left\nVersion: 3\n");
+    let asked = "import importlib.metadata as it; assert not [one for one in it.distributions() if one.metadata['Name'] == 'left']";
+    repo.write("left.py", &format!("{asked}\n"));
+    let goal = "  - {id: left, description: d, check: \"python3 left.py\", weight: 2}\n";
+    repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + goal));
+    repo.commit_all("a rest of an earlier name");
+    repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
+    check_all_pass(&repo);
+}
+
+#[test]
 fn what_python_ran_at_its_start_before_is_run_in_a_copy_too() {
     let mut repo = with_environment("isolate: true", Installed::Line);
     repo.env.push((

@@ -7,6 +7,8 @@ import sys
 
 # Folders of the checkout from which modules are taken, each with the copy's.
 LED = {}
+# Those that `sys.path` had.
+REPLACED = []
 
 
 def counterpart(path):
@@ -40,7 +42,9 @@ def lead(known):
 
 
 def lead_all():
-    sys.path[:] = [LED.get(os.path.realpath(folder), folder) if folder else folder for folder in sys.path]
+    real = [os.path.realpath(folder) if folder else folder for folder in sys.path]
+    REPLACED.extend(folder for folder in real if LED.get(folder, folder) != folder)
+    sys.path[:] = [LED.get(real, folder) for real, folder in zip(real, sys.path)]
     for finder in sys.meta_path:
         kind = finder if isinstance(finder, type) else type(finder)
         if "importlib" in kind.__module__:
@@ -62,7 +66,7 @@ class Installed(importlib.machinery.FileFinder):
 
 
 class Told:
-    """Tells of distributions whose metadata the checkout's folders have, which are not in `sys.path` here."""
+    """Tells of distributions whose metadata lie in the folders of the checkout that `sys.path` had."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -72,7 +76,7 @@ class Told:
     def find_distributions(context):
         if "path" in vars(context):
             return
-        of_checkout = type(context)(name=context.name, path=list(LED))
+        of_checkout = type(context)(name=context.name, path=REPLACED)
         for finder in sys.meta_path:
             if finder is not Told and hasattr(finder, "find_distributions"):
                 yield from finder.find_distributions(of_checkout)
