@@ -20,6 +20,8 @@ const ENDS: [&str; 8] = [
 ];
 /// How the code ends whose tests have a word of their own before that.
 const SCRIPTS: [&str; 8] = ["ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts"];
+/// What stands for more than itself in a pattern.
+const MARKS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 /// Folders of what others wrote.
 const OTHERS: [&str; 4] = ["node_modules", "vendor", "third_party", "testdata"];
 
@@ -50,17 +52,34 @@ fn pattern(path: &str) -> Option<String> {
         return None;
     }
     let place = folders.iter().position(|folder| FOLDERS.contains(folder));
+    let top = folders.first().map(|top| literally(top));
     if let Some(place) = place {
-        return Some(match place {
-            0 | 1 => format!("{}/**", folders[..=place].join("/")),
-            _ => format!("{}/**/{}/**", folders[0], folders[place]),
+        let folder = folders[place];
+        return Some(match (place, top) {
+            (0, _) | (_, None) => format!("{folder}/**"),
+            (1, Some(top)) => format!("{top}/{folder}/**"),
+            (_, Some(top)) => format!("{top}/**/{folder}/**"),
         });
     }
     let name = named(name)?;
-    Some(match folders.first() {
+    Some(match top {
         None => name,
         Some(top) => format!("{top}/**/{name}"),
     })
+}
+
+/// Returns what a pattern begins with that has a folder of this name, and no other.
+fn literally(folder: &str) -> String {
+    let mut pattern = String::with_capacity(folder.len());
+    for letter in folder.chars() {
+        // What begins with that mark is no pattern.
+        let is_turned = letter == '!' && pattern.is_empty();
+        if is_turned || MARKS.contains(&letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
 }
 
 /// Returns the pattern for the name of a test.
@@ -119,6 +138,22 @@ mod tests {
                 &["pkg/**/*_test.py", "pkg/**/test_*.py"],
             ),
             (
+                &["[id]/a.test.ts", "a{b}/tests/x.sh", "p*q/c/test/x"],
+                &[
+                    r"\[id\]/**/*.test.*",
+                    r"a\{b\}/tests/**",
+                    r"p\*q/**/test/**",
+                ],
+            ),
+            (
+                &[r#"we"ird/tests/x"#, r"back\slash/tests/x", "!a/tests/x"],
+                &[
+                    r"\!a/tests/**",
+                    r"back\\slash/tests/**",
+                    r#"we"ird/tests/**"#,
+                ],
+            ),
+            (
                 &[
                     "spec/openapi.yaml",
                     ".env.test.local",
@@ -140,6 +175,8 @@ mod tests {
                 "dist/a.test.js",
                 "node_modules/a/test/b.js",
                 ".venv/lib/test_a.py",
+                "i/a.test.ts",
+                "pq/c/test/x",
             ] {
                 assert!(!protection.is_match(made), "{made} {found:?}");
             }

@@ -30,7 +30,7 @@ mission: {}
 ",
         scalar(&format!("Keep {name} healthy"))
     );
-    let tests = found.tests.iter().map(|pattern| format!("\"{pattern}\""));
+    let tests = found.tests.iter().map(|pattern| quoted(pattern));
     let protect = format!("protect: [{}]", tests.collect::<Vec<_>>().join(", "));
     page.push_str(&match found.is_compiled {
         true => format!(
@@ -159,9 +159,16 @@ fn block(key: &str, value: &str) -> Vec<String> {
 
 /// Returns text as a value of YAML on one line: plain where that is safe, else in the quotes that need the least.
 pub(in crate::model) fn scalar(value: &str) -> String {
+    match is_plain(value) && !is_odd(value) {
+        true => value.to_owned(),
+        false => quoted(value),
+    }
+}
+
+/// Returns text as a value of YAML in the quotes that need the least.
+fn quoted(value: &str) -> String {
     match () {
-        () if value.chars().any(|c| c.is_control() || is_spelled(c)) => spelled(value),
-        () if is_plain(value) => value.to_owned(),
+        () if is_odd(value) => spelled(value),
         // As Prettier has it.
         () if !value.contains(['"', '\\']) => format!("\"{value}\""),
         () => format!("'{}'", value.replace('\'', "''")),
@@ -176,6 +183,11 @@ fn is_plain(value: &str) -> bool {
     let is_marked = [": ", " #", "\t"].iter().any(|mark| value.contains(mark));
     let ends = value.ends_with([':', ' ']);
     starts && !is_marked && !ends && !WORDS.contains(&value.to_lowercase().as_str())
+}
+
+/// Says whether text holds what has to be spelled out.
+fn is_odd(value: &str) -> bool {
+    value.chars().any(|c| c.is_control() || is_spelled(c))
 }
 
 /// Says whether a character is taken for something else by one of the two YAMLs, or is not seen.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::goals::read_goals;
+use crate::model::yardstick::Protection;
 
 mod callers;
 mod dropped;
@@ -1255,6 +1256,33 @@ fn what_a_file_lacks_is_proposed_and_appended_and_nothing_else_changes() {
     let flow = "goals: [{id: a, description: d, check: ls, weight: 3}]\n";
     let (goals, _) = read_goals("g", flow.as_bytes()).unwrap();
     assert_eq!(appended(flow, &goals, &missing(&found, &goals)), None);
+}
+
+#[test]
+fn what_is_proposed_to_be_protected_reads_back_whatever_folders_are_called() {
+    let files = [
+        r#"we"ird/tests/x"#,
+        r"back\slash/tests/x",
+        "it's/tests/x",
+        "[id]/a.test.ts",
+        "a, b/tests/x",
+        "tab\there/tests/x",
+    ];
+    for is_compiled in [false, true] {
+        let mut all: Vec<_> = files.iter().map(|path| (*path, "")).collect();
+        all.extend(is_compiled.then_some(("Cargo.toml", "")));
+        let page = file(&propose(&Files::of(&all), &PLAIN), "here");
+        let uncommented = page
+            .replace("# evolve:", "evolve:")
+            .replace("#   protect", "  protect")
+            .replace("  # protect", "  protect");
+        let (goals, _) = read_goals("GOALS.yaml", uncommented.as_bytes())
+            .unwrap_or_else(|problems| panic!("{problems:?}\n{uncommented}"));
+        let protection = Protection::of(&goals.settings.protect);
+        for path in files {
+            assert!(protection.is_match(path), "{path}\n{page}");
+        }
+    }
 }
 
 #[test]
