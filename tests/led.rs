@@ -457,3 +457,35 @@ fn what_leads_python_is_written_anew_whatever_an_agent_made_of_it() {
         assert_eq!(repo.each("result"), ["regressed"], "{said}");
     }
 }
+
+#[test]
+fn an_environment_that_a_check_makes_itself_finds_what_is_installed_in_it_alone() {
+    for installed in [Installed::Line, Installed::Finder, Installed::Links] {
+        let mut repo = with_environment("isolate: true", installed);
+        let wheel = "env=$(mktemp -d)/env\npython3 -m venv --without-pip \"$env\"\nsite=$(\"$env/bin/python3\" -c 'import site; print(site.getsitepackages()[0])')\n\
+            cp -r $(cat packages) \"$site\"\n\"$env/bin/python3\" -c 'import calc, other'\n";
+        repo.write("smoke.sh", &format!("set -e\n{wheel}"));
+        repo.write("packages", "src/calc src/other.py\n");
+        repo.write("src/other.py", "");
+        repo.write("packed/theirs.py", "");
+        let theirs = "python3 -m venv --without-pip \\\"$TMPDIR/env\\\" && \\\"$TMPDIR/env/bin/python3\\\" -c 'import theirs'";
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\nevolve: {{isolate: true}}\ngoals:\n  \
+                 - {{id: total, description: d, check: \"python3 -c 'import calc; assert calc.total == 2'\", weight: 5}}\n  \
+                 - {{id: installs, description: d, check: sh smoke.sh, weight: 3}}\n  \
+                 - {{id: theirs, description: d, check: \"{theirs}\", weight: 1}}\n"
+            ),
+        );
+        repo.commit_all("with what is installed");
+        let packed = repo.path("packed").to_string_lossy().into_owned();
+        repo.env.push(("PYTHONPATH".to_owned(), packed));
+        let right = "printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py";
+        repo.agent_does(&[&format!("{right}; echo src/calc >packages"), right]);
+        let said = all_of(repo.run(&["--max-cycles=2"]).expect(0));
+        assert_eq!(repo.each("result"), ["regressed", "improved"], "{said}");
+        assert!(repo.each("reason")[0].contains("installs"), "{said}");
+        check_all_pass(&repo);
+    }
+}

@@ -166,6 +166,32 @@ goals:
 }
 
 #[test]
+fn a_lock_file_that_a_check_makes_anew_is_not_left_out_but_undone_with_what_to_do() {
+    let goals = "version: 1
+goals:
+  - {id: builds, description: d, check: \"! test -e package.json || cat package.json >package-lock.json\", weight: 4}
+  - {id: locked, description: d, check: test -e package.json && test -e package-lock.json, weight: 5}
+";
+    let repo = with_goals(goals);
+    repo.agent_does(&[
+        "echo '{}' >package.json; echo '{ }' >package-lock.json",
+        "echo '{}' | tee package.json >package-lock.json",
+    ]);
+    repo.run(&["--jobs=1", "--max-cycles=2"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["regressed", "improved"],
+        "{}",
+        notes(&repo)
+    );
+    let reason = &repo.each("reason")[0];
+    let said =
+        "package-lock.json by the check of builds (commit what they write, or have them compare)";
+    assert!(reason.contains(said), "{reason}");
+    assert_eq!(repo.git(&["show", "HEAD:package-lock.json"]), "{}");
+}
+
+#[test]
 fn what_checks_only_write_over_or_the_agent_committed_itself_is_undone_with_its_change() {
     let over = "version: 1
 goals:

@@ -47,7 +47,8 @@ pub fn leads(root: &Path) -> Leads {
     let bounds = bounds(root, &[], None);
     let found = bounds.iter().flat_map(environments);
     let found = found.flat_map(|environment| environment.found);
-    let taken = found.filter_map(|one| below(root, &one.taken?));
+    let taken =
+        found.filter_map(|one| Some((below(root, &one.taken?)?, one.within.canonicalize().ok()?)));
     by_variables(root).with_modules(taken.collect())
 }
 
@@ -267,6 +268,8 @@ impl Folder {
 struct Found {
     /// The file or link.
     shown: String,
+    /// The folder in which it lies.
+    within: PathBuf,
     /// It only tells of an installation, and takes no effect by itself.
     is_told: bool,
     /// Where it leads.
@@ -343,6 +346,7 @@ fn linked(folder: &Folder, path: &Path, shown: String, bounds: &Bounds) -> Optio
     let is_package = lent::has_packages(folder.name()) && to.file_name() == path.file_name();
     Some(Found {
         shown,
+        within: folder.path.clone(),
         is_told: false,
         taken: to
             .parent()
@@ -374,6 +378,7 @@ fn told(folder: &Folder, name: &str, shown: &str, bounds: &Bounds) -> Vec<Found>
         let from = taken.iter().find(|(known, _)| *known == path);
         Some(Found {
             shown: shown.to_owned(),
+            within: folder.path.clone(),
             is_told: form == Form::Url || name.ends_with(".egg-link"),
             taken: from
                 .and_then(|(_, folder)| real(folder))

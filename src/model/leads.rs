@@ -28,6 +28,10 @@ pub struct Leads {
     variables: Vec<(&'static str, Vec<Place>)>,
     /// Folders of the checkout, below its root, from which an environment of Python takes modules.
     modules: Vec<PathBuf>,
+    /// Those of them that PYTHONPATH does not have itself.
+    added: Vec<PathBuf>,
+    /// The folders of packages because of which it takes them.
+    packages: Vec<PathBuf>,
 }
 
 impl Leads {
@@ -36,26 +40,41 @@ impl Leads {
         let all = VARIABLES.iter().map(|name| (*name, set(name)));
         Leads {
             variables: all.collect(),
-            modules: Vec::new(),
+            ..Leads::default()
         }
     }
 
-    /// Returns the same with folders of the checkout, below its root, from which an environment of Python takes modules: these come
-    /// before what PYTHONPATH has.
+    /// Returns the same with folders of the checkout, below its root, from which an environment of Python takes modules, each because of
+    /// what lies in a folder of packages: these come before what PYTHONPATH has.
     #[must_use]
-    pub fn with_modules(mut self, taken: Vec<PathBuf>) -> Leads {
-        let within = taken.iter().cloned().map(Place::Within);
+    pub fn with_modules(mut self, taken: Vec<(PathBuf, PathBuf)>) -> Leads {
+        let (taken, packages): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
+        self.modules = unique(taken);
+        self.packages = unique(packages);
         let mut variables = self.variables.iter_mut();
         if let Some((_, places)) = variables.find(|(name, _)| *name == OF_PYTHON) {
-            *places = unique(within.chain(places.drain(..)).collect());
+            let within: Vec<Place> = self.modules.iter().cloned().map(Place::Within).collect();
+            let is_added = |(place, _): &(&Place, _)| !places.contains(place);
+            let added = within.iter().zip(&self.modules).filter(is_added);
+            self.added = added.map(|(_, folder)| folder.clone()).collect();
+            *places = unique(within.into_iter().chain(places.drain(..)).collect());
         }
-        self.modules = unique(taken);
         self
     }
 
     /// Returns these folders.
     pub fn modules(&self) -> &[PathBuf] {
         &self.modules
+    }
+
+    /// Returns those of them that PYTHONPATH does not have itself.
+    pub fn added(&self) -> &[PathBuf] {
+        &self.added
+    }
+
+    /// Returns the folders of packages because of which modules are taken from the checkout.
+    pub fn packages(&self) -> &[PathBuf] {
+        &self.packages
     }
 
     /// Returns those that lead into the checkout.
@@ -69,8 +88,7 @@ impl Leads {
     /// Returns what the variables are in a copy at `root`. With an environment, what leads Python is looked for first.
     pub fn at(&self, root: &Path) -> Vec<(OsString, OsString)> {
         let there = |place: &Place| match place {
-            Place::Within(path) if path.as_os_str().is_empty() => root.to_owned(),
-            Place::Within(path) => root.join(path),
+            Place::Within(path) => within(root, path),
             Place::Elsewhere(path) => path.clone(),
         };
         let set = self.led().filter_map(|(name, places)| {
@@ -122,6 +140,14 @@ impl Leads {
     }
 }
 
+/// Returns where a path below the checkout's root, which may be empty, is in a copy at `root`.
+pub fn within(root: &Path, path: &Path) -> PathBuf {
+    match path.as_os_str().is_empty() {
+        true => root.to_owned(),
+        false => root.join(path),
+    }
+}
+
 fn unique<T: PartialEq>(all: Vec<T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for one in all {
@@ -148,21 +174,29 @@ mod tests {
             "PERL5LIB" => vec![Place::Within("".into())],
             _ => Vec::new(),
         };
-        let leads = Leads::of(set).with_modules(vec!["src".into()]);
+        let packages = || PathBuf::from("/env/site-packages");
+        let taken = ["src", "more", "src"].map(|folder| (folder.into(), packages()));
+        let leads = Leads::of(set).with_modules(taken.into());
         assert_eq!(
             leads.at(Path::new("/copy")),
             [
                 (
                     "PYTHONPATH".into(),
-                    "/copy.leads:/copy/src:/opt/lib:/copy/lib".into()
+                    "/copy.leads:/copy/src:/copy/more:/opt/lib:/copy/lib".into()
                 ),
                 ("PERL5LIB".into(), "/copy".into()),
             ]
         );
-        assert_eq!(leads.folders(), ["src", "lib", ""]);
+        assert_eq!(leads.folders(), ["src", "more", "lib", ""]);
+        assert_eq!(
+            leads.added(),
+            [Path::new("more")],
+            "src is told by PYTHONPATH, too"
+        );
+        assert_eq!(leads.packages(), [packages()]);
         assert_eq!(
             leads.words().unwrap(),
-            "in a copy, PYTHONPATH leads to its src, its lib and PERL5LIB leads to its root, where your environment leads to your checkout"
+            "in a copy, PYTHONPATH leads to its src, its more, its lib and PERL5LIB leads to its root, where your environment leads to your checkout"
         );
         let none = Leads::of(|_| {
             ["/opt", "./lib", "../x"]

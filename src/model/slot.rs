@@ -95,6 +95,13 @@ pub fn pattern(path: &str) -> String {
     pattern
 }
 
+/// Says whether a file, by its path, says what a build needs.
+pub fn is_input(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_requirements = name.starts_with("requirements") && name.ends_with(".txt");
+    INPUTS.contains(&name) || is_requirements
+}
+
 /// Returns the digest of what a `prepare` command depends on: the command itself, the tracked files that it names, the files
 /// that say what a build needs, wherever they lie, and the commits of submodules. `files` and `modules` list what is tracked, with
 /// the ids.
@@ -107,13 +114,9 @@ pub fn inputs<'a>(
         .split(|letter: char| letter.is_whitespace() || "\"';&|()<>".contains(letter))
         .map(|word| word.strip_prefix("./").unwrap_or(word))
         .collect();
-    let is_input = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let is_requirements = name.starts_with("requirements") && name.ends_with(".txt");
-        INPUTS.contains(&name) || is_requirements || words.contains(&path)
-    };
+    let counts = |path: &str| is_input(path) || words.contains(&path);
     let mut parts = vec![command];
-    for (path, id) in files.filter(|(path, _)| is_input(path)).chain(modules) {
+    for (path, id) in files.filter(|(path, _)| counts(path)).chain(modules) {
         parts.extend([path, id]);
     }
     digest::full(parts.join("\0").as_bytes())

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
 use crate::model::select::Task;
+use crate::model::slot;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
@@ -142,8 +143,10 @@ impl Attempt<'_> {
                 .writers(session, &after, &files, start, written)
                 .await?;
             // Of what the agent left uncommitted, or committed, only git's patterns keep it out.
-            let is_new = |file: &String| !session.repo.may_have_file(&start.tree, file);
-            let advice = match files.iter().all(is_new) {
+            let may_be_ignored = |file: &String| {
+                !session.repo.may_have_file(&start.tree, file) && !slot::is_input(file)
+            };
+            let advice = match files.iter().all(may_be_ignored) {
                 true => "they are new: have git ignore them",
                 false => "commit what they write, or have them compare",
             };

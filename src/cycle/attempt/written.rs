@@ -7,6 +7,7 @@ use super::Attempt;
 use crate::effects::workspace::{Start, TakenOut, Written, some_of};
 use crate::error::Result;
 use crate::model::goals::Where;
+use crate::model::slot::is_input;
 use crate::model::snapshot::Snapshot;
 use crate::session::{Cut, Session};
 
@@ -63,15 +64,16 @@ impl Attempt<'_> {
         known.unwrap_or_else(|| session.workspace().unwritten(start))
     }
 
-    /// Takes files that checks wrote out of the commit of what the agent left uncommitted, if only that brought them.
+    /// Takes files that checks wrote out of the commit of what the agent left uncommitted, if only that brought them. What says what a
+    /// build needs, as a lock file does, is meant to be in a commit, also where a tool normalises it: it stays.
     pub(super) fn take_out(
         &mut self,
         session: &Session,
         start: &Start,
         files: &[String],
     ) -> Result<Option<TakenOut>> {
-        let is_here = self.measures_here(session);
-        match self.stock.as_mut().filter(|_| is_here) {
+        let may_be = self.measures_here(session) && !files.iter().any(|file| is_input(file));
+        match self.stock.as_mut().filter(|_| may_be) {
             Some(stock) => session.workspace().take_out(start, stock, files),
             None => Ok(None),
         }

@@ -7,12 +7,14 @@ use super::{Slot, remove_all};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::Result;
-use crate::model::leads::python;
+use crate::model::leads::python::{self, Told};
+use crate::model::leads::within;
 
 impl Slot {
     /// Writes it anew beside the slot, whatever who was at work there made of it: nothing that stands in its place is read.
     pub(super) fn lead_python(&self, user: &Repo) -> Result<()> {
-        let folders = user.leads().modules();
+        let leads = user.leads();
+        let folders = leads.modules();
         let Some(commit) = user.head()?.commit.filter(|_| !folders.is_empty()) else {
             return Ok(());
         };
@@ -31,7 +33,13 @@ impl Slot {
         let beside = python::folder_beside(&self.root);
         remove_all(&beside)?;
         files::make_folder(&beside)?;
-        files::replace_unsynced(&beside.join(python::FILE), python::script(&led).as_bytes())
+        let added = leads.added().iter();
+        let script = python::script(&Told {
+            led,
+            added: added.map(|folder| within(&self.root, folder)).collect(),
+            packages: leads.packages().to_vec(),
+        });
+        files::replace_unsynced(&beside.join(python::FILE), script.as_bytes())
     }
 }
 

@@ -14,15 +14,33 @@ pub fn folder_beside(root: &Path) -> PathBuf {
     root.with_extension("leads")
 }
 
-/// Returns what Python runs at its start: each folder of the checkout leads to the one beside it, the copy's or itself. Paths that are no text lead nowhere.
-pub fn script(led: &[(PathBuf, PathBuf)]) -> String {
+/// What leads Python in a copy. Paths that are no text lead nowhere.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Each folder of the checkout with the one to which it leads, the copy's or itself.
+    pub led: Vec<(PathBuf, PathBuf)>,
+    /// Folders that PYTHONPATH has in the copy alone.
+    pub added: Vec<PathBuf>,
+    /// The folders of packages that lead to the checkout.
+    pub packages: Vec<PathBuf>,
+}
+
+/// Returns what Python runs at its start.
+pub fn script(told: &Told) -> String {
     let text = |path: &PathBuf| path.to_str().map(str::to_owned);
-    let pairs = led.iter().filter_map(|(theirs, ours)| {
+    let pairs = told.led.iter().filter_map(|(theirs, ours)| {
         let ours = Value::String(text(ours)?);
         Some((text(theirs)?, ours))
     });
     let led: Map<String, Value> = pairs.collect();
-    SCRIPT.replace("LED = {}", &format!("LED = {}", Value::Object(led)))
+    let all = |paths: &[PathBuf]| paths.iter().filter_map(text).collect::<Value>();
+    SCRIPT
+        .replace("LED = {}", &format!("LED = {}", Value::Object(led)))
+        .replace("ADDED = []", &format!("ADDED = {}", all(&told.added)))
+        .replace(
+            "PACKAGES = []",
+            &format!("PACKAGES = {}", all(&told.packages)),
+        )
 }
 
 #[cfg(test)]
@@ -32,9 +50,21 @@ mod tests {
     #[test]
     fn the_script_knows_each_folder_by_its_whole_path() {
         let led = [("/r/\"q\"", "/c/\"q\""), ("/r/src", "/c/src")];
-        let led = led.map(|(theirs, ours)| (theirs.into(), ours.into()));
-        let said = script(&led);
-        let told = r#"LED = {"/r/\"q\"":"/c/\"q\"","/r/src":"/c/src"}"#;
-        assert!(said.contains(told), "{said}");
+        let told = Told {
+            led: led
+                .map(|(theirs, ours)| (theirs.into(), ours.into()))
+                .into(),
+            added: vec!["/c/src".into()],
+            packages: vec!["/e/p".into(), "/f/p".into()],
+        };
+        let said = script(&told);
+        let expected = [
+            r#"LED = {"/r/\"q\"":"/c/\"q\"","/r/src":"/c/src"}"#,
+            r#"ADDED = ["/c/src"]"#,
+            r#"PACKAGES = ["/e/p","/f/p"]"#,
+        ];
+        for line in expected {
+            assert!(said.contains(line), "{line}: {said}");
+        }
     }
 }

@@ -7,7 +7,11 @@ import sys
 
 # Folders of the checkout from which modules are taken, each with the copy's.
 LED = {}
-# Those that `sys.path` had.
+# Folders of the copy that PYTHONPATH has because of them.
+ADDED = []
+# Folders of packages that lead to the checkout: a Python that looks in none of them is another environment's, and takes nothing from it.
+PACKAGES = []
+# Folders of the checkout that `sys.path` had.
 REPLACED = []
 
 
@@ -118,6 +122,13 @@ def lead_folders():
             del sys.path_importer_cache[folder]
 
 
+def leave_alone():
+    """Lets Python find what it would find without this."""
+    for folder in ADDED:
+        if folder in sys.path:
+            sys.path.remove(folder)
+
+
 def run_next(here):
     """Runs the one that would have been run without this."""
     folders = [folder for folder in sys.path if os.path.realpath(folder) != here]
@@ -128,7 +139,10 @@ def run_next(here):
         spec.loader.exec_module(module)
 
 
-lead_all()
-lead_folders()
-sys.meta_path.append(Told)
+if any(os.path.realpath(folder) in PACKAGES for folder in sys.path):
+    lead_all()
+    lead_folders()
+    sys.meta_path.append(Told)
+else:
+    leave_alone()
 run_next(os.path.dirname(os.path.realpath(__file__)))
