@@ -647,3 +647,22 @@ fn a_record_that_a_commit_of_somebody_elses_took_along_after_a_crash_is_recorded
         assert!(note.contains("it is recorded anew"), "{note}");
     }
 }
+
+#[test]
+fn what_a_file_held_that_a_wildcard_protects_is_kept_where_somebody_wrote_to_it_since() {
+    let repo = repo();
+    let goals = repo.read("GOALS.yaml");
+    let goals = goals.replace("goals:", "evolve: {protect: ['tests/**']}\ngoals:");
+    repo.write("GOALS.yaml", &goals);
+    repo.write(".gitignore", "/tests/mine\n");
+    repo.commit_all("protected");
+    repo.write("tests/mine", "mine\n");
+    crash_after(&repo, &["--max-cycles=1"], "echo forged >tests/mine");
+    let added = repo.read("tests/mine") + "a person's line\n";
+    repo.write("tests/mine", &added);
+    go_on(&repo);
+    assert_eq!(repo.read("tests/mine"), "forged\na person's line\n");
+    let kept = repo.quarantined();
+    let kept = kept.get(&b"mine"[..]).map(|(_, bytes)| bytes.as_slice());
+    assert_eq!(kept, Some(&b"mine\n"[..]));
+}

@@ -894,3 +894,22 @@ fn without_a_commit_there_is_nothing_to_audit_and_without_a_cycle_nothing_disagr
     let repo = TestRepo::with_files_wanted(&[("a", 1)]);
     assert_eq!(audited(&repo, 0)["records"], 0);
 }
+
+#[test]
+fn a_baseline_that_git_does_not_have_is_measured_anew_whoever_put_it_there() {
+    let file = ".agents/evolve/fitness-0-baseline.json";
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["exit 1"]);
+    repo.run(&["--max-cycles=1"]);
+    let honest = repo.json(file);
+    let mut forged = honest.clone();
+    forged["session"] = "nobody".into();
+    forged["score"] = 1.5.into();
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write(file, &forged.to_string());
+    repo.agent_does(&["exit 1"]);
+    repo.run(&["--max-cycles=1"]);
+    let measured = repo.json(file);
+    assert_eq!(measured["score"], honest["score"]);
+    assert_ne!(measured["session"], "nobody");
+}

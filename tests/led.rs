@@ -489,3 +489,22 @@ fn an_environment_that_a_check_makes_itself_finds_what_is_installed_in_it_alone(
         check_all_pass(&repo);
     }
 }
+
+#[test]
+fn what_leads_python_is_code_of_no_file_to_those_who_measure_coverage() {
+    let mut repo = with_environment("isolate: true", Installed::Finder);
+    repo.write(
+        "trace.py",
+        "import sys\nseen = set()\nsys.settrace(lambda frame, *_: seen.add(frame.f_code.co_filename))\nimport calc\nsys.settrace(None)\n\
+         named = [name for name in seen if 'sitecustomize' in name]\nassert '<evolve>' in seen and not named, seen\n",
+    );
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true}\ngoals:\n  - {id: traced, description: d, check: python3 trace.py, weight: 5}\n  - {id: c, description: d, check: test -e c, weight: 5}\n",
+    );
+    repo.commit_all("traced");
+    repo.agent_does(&["touch c"]);
+    repo.env
+        .push(("PYTHONNOUSERSITE".to_owned(), "1".to_owned()));
+    check_all_pass(&repo);
+}

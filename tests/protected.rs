@@ -1,9 +1,9 @@
 //! What `protect` names holds for files, too, that git does not track: no undo reaches them by way of a commit.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use crate::harness::{TestRepo, finish, pid_in, signal};
+use crate::harness::{TestRepo, files_below, finish, pid_in, signal};
 
 /// Goal `fix` passes once a file is as large as a limit that git ignores, or once the limit is lower.
 fn limits(settings: &str) -> TestRepo {
@@ -404,31 +404,229 @@ fn caches_and_logs_of_an_agents_own_look_move_no_goalposts_where_a_wildcard_prot
             &(repo.read(".gitignore") + "*.log\n__pycache__\n"),
         );
         repo.commit_all("more is ignored");
+        let looks =
+            "mkdir -p tests/__pycache__; echo x >tests/__pycache__/a.pyc; echo >tests/debug.log";
         repo.agent_does(&[
-            "mkdir tests/__pycache__; echo x >tests/__pycache__/a.pyc; echo >tests/debug.log; touch c",
+            &format!("{looks}; touch c"),
+            &format!("rm -f tests/__pycache__/b.pyc; {looks}; echo echo good >unit.c"),
         ]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert!(!repo.has("tests/debug.log"), "it was not measured");
+        repo.write("tests/debug.log", "of a person's look\n");
+        repo.write("tests/__pycache__/b.pyc", "y");
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
         let reason = repo.each("reason");
         assert_eq!(
             repo.each("newly_passing"),
-            ["[\"c\"]"],
+            ["[\"c\"]", "[\"check\"]"],
             "{flags:?} {settings}: {reason:?}"
         );
-        assert!(!repo.has("tests/debug.log"), "it was not measured");
+        assert_eq!(repo.read("tests/debug.log"), "of a person's look\n");
     }
 }
 
 #[test]
 fn what_the_agents_code_makes_of_a_loosely_protected_file_is_told_and_its_bytes_are_kept() {
-    for does in ["echo forged >tests/mine", "rm tests/mine"] {
+    for (agent, does) in [
+        ("", "echo forged >tests/mine"),
+        ("", "rm tests/mine"),
+        // It is put back in between.
+        ("rm tests/mine; ", "rm tests/mine"),
+        ("ln -sf want tests/mine; ", "rm tests/mine"),
+    ] {
         let repo = with_tests("");
-        repo.agent_does(&[&format!("echo '{does}; echo good' >unit.c")]);
+        repo.agent_does(&[&format!("{agent}echo '{does}; echo good' >unit.c")]);
         repo.run(&["--max-cycles=1"]).expect(0);
-        let kept = repo.quarantined();
-        let mine = kept.get(&b"mine"[..]).map(|(_, bytes)| bytes.as_slice());
-        assert_eq!(mine, Some(&b"mine\n"[..]), "{does}");
+        let case = format!("{agent}{does}");
+        assert!(kept(&repo, b"mine").contains(&b"mine\n".to_vec()), "{case}");
         let notes = repo.newest()["notes"].to_string();
-        assert!(notes.contains("tests/mine"), "{does}: {notes}");
+        assert!(notes.contains("tests/mine"), "{case}: {notes}");
+    }
+}
+
+/// The bytes of all files of a name that lie in the quarantine.
+fn kept(repo: &TestRepo, name: &[u8]) -> Vec<Vec<u8>> {
+    let folder = repo.private().join("quarantine");
+    if !folder.exists() {
+        return Vec::new();
+    }
+    let all = files_below(&folder).into_iter();
+    let named = all.filter(|(path, _)| path.ends_with(name));
+    named.map(|(_, (_, bytes))| bytes).collect()
+}
+
+#[test]
+fn what_lies_in_a_folder_of_builds_may_be_a_persons_all_the_same() {
+    let repo = with_tests("");
+    repo.write(".gitignore", &(repo.read(".gitignore") + "/tests/out\n"));
+    repo.commit_all("more is ignored");
+    repo.write("tests/out/golden.png", "a\0picture");
+    repo.agent_does(&["echo 'echo >tests/out/golden.png; echo good' >unit.c"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(kept(&repo, b"golden.png"), [b"a\0picture"]);
+}
+
+#[test]
+fn what_somebody_saves_to_a_loosely_protected_file_meanwhile_is_kept() {
+    let save = "echo saved >tests/mine";
+    for (script, result) in [
+        (format!("{save}; echo echo good >unit.c"), "regressed"),
+        (
+            format!("echo '{save}; echo good' >unit.c; rm c"),
+            "regressed",
+        ),
+    ] {
+        let repo = with_tests("");
+        repo.write("c", "");
+        repo.commit_all("another goal passes");
+        repo.agent_does(&[&script]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [result], "{script}");
+        assert_eq!(repo.read("tests/mine"), "mine\n", "{script}");
+        assert!(
+            kept(&repo, b"mine").contains(&b"saved\n".to_vec()),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn a_log_that_a_program_goes_on_writing_to_is_left_where_a_wildcard_protects() {
+    for (script, result) in [
+        ("echo echo good >unit.c", "improved"),
+        ("touch tests/new", "regressed"),
+    ] {
+        let repo = with_tests("");
+        repo.write("tests/mine", "");
+        let mut writer = repo.command("sh");
+        writer.args([
+            "-c",
+            "exec >>tests/mine; while test ! -e out-of-time; do echo line; sleep 0.05; done",
+        ]);
+        let mut writer = writer.spawn().unwrap();
+        repo.agent_does(&[&format!(
+            "was=$(wc -l <tests/mine); while test $(wc -l <tests/mine) -eq $was; do sleep 0.02; done; {script}"
+        )]);
+        let inode = |repo: &TestRepo| fs::metadata(repo.path("tests/mine")).unwrap().ino();
+        let before = inode(&repo);
+        let run = repo.run(&["--max-cycles=1"]);
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        run.expect(0);
+        assert_eq!(repo.each("result"), [result], "{:?}", repo.each("reason"));
+        assert_eq!(inode(&repo), before, "{script}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(
+            notes.contains("a program is writing to it: tests/mine"),
+            "{script}: {notes}"
+        );
+    }
+}
+
+#[test]
+fn what_checks_wrote_before_an_agent_ran_is_not_kept_when_they_write_it_again() {
+    let repo = with_tests("");
+    repo.write("tests/a.got", "of the night before\n");
+    repo.agent_does(&["echo echo good >unit.c", "touch c"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(repo.read("tests/a.got"), "good\n");
+    assert_eq!(kept(&repo, b"a.got"), Vec::<Vec<u8>>::new());
+}
+
+#[test]
+fn what_a_copy_is_lent_may_not_be_changed_while_goals_are_measured_if_it_is_named() {
+    for (protect, result, limit) in [
+        ("set/limit", "regressed", "1000\n"),
+        ("'set/**'", "improved", "1\n"),
+    ] {
+        for does in ["echo 1 >set/limit", "rm set/limit; echo 1 >set/limit"] {
+            let repo = TestRepo::empty();
+            repo.write(".gitignore", "/set\n");
+            repo.write("app.sh", "");
+            repo.write("keep", "more");
+            let check = "find . -maxdepth 1 -name app.sh -exec sh {} ';'; test $(wc -c <keep) -ge $(cat set/limit)";
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\nevolve: {{protect: [{protect}], link: [set]}}\ngoals:\n  - {{id: size, description: d, check: \"{check}\", weight: 5}}\n"),
+            );
+            repo.commit_all("first");
+            repo.write("set/limit", "1000\n");
+            repo.agent_does(&[&format!("echo '{does}' >app.sh")]);
+            repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+            let case = format!("{protect}: {does}");
+            assert_eq!(
+                repo.each("result"),
+                [result],
+                "{case}: {:?}",
+                repo.each("reason")
+            );
+            assert_eq!(repo.read("set/limit"), limit, "{case}");
+            let before = kept(&repo, b"limit").contains(&b"1000\n".to_vec());
+            assert_eq!(before, result == "improved", "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_checks_run_of_that_which_copies_are_lent_is_measured_as_it_was() {
+    let flags: [(&[&str], &str); 3] = [
+        (&["--isolate"], ""),
+        (&["--isolate"], ", measure: clean"),
+        (&[], ", measure: clean"),
+    ];
+    for (flags, settings) in flags {
+        for (link, file) in [
+            ("tools", "tools/hard.sh"),
+            ("tools", "tools/bin/hard"),
+            ("lone.sh", "lone.sh"),
+        ] {
+            let repo = TestRepo::empty();
+            repo.write(".gitignore", "/tools\n/lone.sh\n");
+            repo.write("app.sh", "echo bad\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\nevolve: {{link: [{link}]{settings}}}\ngoals:\n  - {{id: good, description: d, check: grep -q good app.sh, weight: 9}}\n  - {{id: hard, description: d, check: sh {file}, weight: 5}}\n"),
+            );
+            repo.commit_all("first");
+            repo.write("tools/hard.sh", "grep -q hard app.sh\n");
+            repo.write("lone.sh", "grep -q hard app.sh\n");
+            fs::create_dir(repo.path("tools/bin")).unwrap();
+            symlink("../hard.sh", repo.path("tools/bin/hard")).unwrap();
+            repo.agent_does(&[
+                &format!("echo true >{file}; echo echo good >app.sh"),
+                "echo echo good hard >app.sh",
+            ]);
+            repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+            let case = format!("{flags:?} {settings} {file}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["regressed", "improved"], "{case}");
+            assert!(
+                repo.each("reason")[0].contains("changed, and no check builds it"),
+                "{case}"
+            );
+            assert_eq!(repo.read(file), "grep -q hard app.sh\n", "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_checks_build_in_a_folder_that_copies_are_lent_is_built_anew() {
+    for (flags, settings) in [(&["--isolate"][..], ""), (&[][..], ", measure: clean")] {
+        let repo = TestRepo::empty();
+        repo.write(".gitignore", "/out\n");
+        repo.write("app.sh", "exit 1\n");
+        repo.write("Makefile", "out/app.sh: app.sh\n\tcp app.sh $@\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{link: [out]{settings}}}\ngoals:\n  - {{id: runs, description: d, check: make -s out/app.sh && sh out/app.sh, weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        repo.write("out/app.sh", "exit 1\n");
+        repo.agent_does(&["echo exit 0 >app.sh; make -s out/app.sh"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let case = format!("{flags:?} {settings}: {:?}", repo.each("reason"));
+        assert_eq!(repo.each("result"), ["improved"], "{case}");
+        assert_eq!(repo.read("out/app.sh"), "exit 0\n", "{case}");
     }
 }
 

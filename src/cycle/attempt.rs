@@ -5,6 +5,7 @@ mod built;
 mod call;
 mod came;
 mod compared;
+mod lent;
 mod loose;
 mod record;
 mod second;
@@ -54,6 +55,10 @@ pub struct Attempt<'a> {
     built: Vec<(String, Option<String>)>,
     /// What of that the agent changed and was put back.
     put_back: Vec<String>,
+    /// What checks run of that which copies are lent, with the digests of before the agent.
+    lent: Vec<(String, Option<String>)>,
+    /// What of that the agent changed, with its version since it was put back.
+    lent_back: Vec<(String, Option<Version>)>,
     /// What is loosely protected and the agent changed or made, each with its version since it was put back; none where it was taken
     /// away.
     loose: Vec<(String, Option<Version>)>,
@@ -96,6 +101,8 @@ impl<'a> Attempt<'a> {
             fingerprints: Vec::new(),
             built: Vec::new(),
             put_back: Vec::new(),
+            lent: Vec::new(),
+            lent_back: Vec::new(),
             loose: Vec::new(),
             by_name: ByName::default(),
             own_modules: Vec::new(),
@@ -198,6 +205,7 @@ impl<'a> Attempt<'a> {
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();
         let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
+        self.note_lent(session, &built);
         let built = workspace.behind(&built);
         let version = |file: &String| (file.clone(), workspace.version_of(file));
         self.built = built.iter().map(version).collect();
@@ -217,6 +225,7 @@ impl<'a> Attempt<'a> {
     ) -> Result<()> {
         let workspace = session.workspace();
         let built: Vec<String> = self.built.iter().map(|(file, _)| file.clone()).collect();
+        let began = progress.began.take();
         workspace.keep_untracked(
             start,
             &Held {
@@ -224,11 +233,14 @@ impl<'a> Attempt<'a> {
                 built: &built,
                 protection: &yardstick.protected,
                 came: &progress.came,
+                began,
             },
             progress.kept.as_ref(),
         )?;
         if let Some(isolation) = &session.isolation {
-            start.lent = isolation.keep_lent(&yardstick.protected, progress.lent.as_ref())?;
+            let last = progress.lent.as_ref();
+            let run: Vec<_> = self.lent.iter().map(|(file, _)| file.clone()).collect();
+            start.lent = isolation.keep_lent(&yardstick.protected, &run, last, began)?;
             uncopied::warn(session, &start.lent, progress.lent.as_ref());
             progress.lent = Some(start.lent.clone());
             start.in_modules = workspace.loose_in_modules(&isolation.user.root)?.into();

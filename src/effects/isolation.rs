@@ -263,10 +263,13 @@ impl Isolation {
         };
         let mut notes: Vec<_> = others.iter().map(|_| START_IS_GONE.to_owned()).collect();
         match fate {
-            Fate::Keep | Fate::Leave => Ok(Settled {
-                notes,
-                ..Isolation::kept(start, stock)
-            }),
+            Fate::Keep | Fate::Leave => {
+                notes.extend(lent::put_back_missing(&self.user, start)?);
+                Ok(Settled {
+                    notes,
+                    ..Isolation::kept(start, stock)
+                })
+            }
             Fate::Undo => {
                 notes.extend(self.undo(start)?);
                 Ok(Settled {

@@ -6,6 +6,7 @@ mod copy;
 mod grown;
 mod ignored;
 mod links;
+mod loose;
 mod moved;
 mod nested;
 mod outputs;
@@ -36,12 +37,14 @@ use crate::model::text;
 
 pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
-use copy::{copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
+use copy::{Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use links::Links;
+pub use loose::is_loose;
+use loose::is_somebodys;
 pub use moved::identity;
 pub use outputs::AfterAgent;
 use outputs::Measured;
-pub use protected::{Version, is_loose, version_at};
+pub use protected::{Version, version_at};
 
 /// How many bytes are copied in all.
 const TOTAL_LIMIT: u64 = 1 << 30;
@@ -112,14 +115,19 @@ impl PutBack {
                 text::some_of(&self.lost, SHOWN)
             ));
         }
-        if !self.grown.is_empty() {
-            notes.push(format!(
-                "grew while the agent worked and was left, because a program is writing to it: {}",
-                text::some_of(&self.grown, SHOWN)
-            ));
-        }
+        notes.extend(grown_words(&self.grown));
         notes
     }
+}
+
+/// Returns the words on files to which a program goes on writing, if there are any.
+pub fn grown_words(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| {
+        format!(
+            "grew while the agent worked and was left, because a program is writing to it: {}",
+            text::some_of(files, SHOWN)
+        )
+    })
 }
 
 impl Kept {
@@ -429,7 +437,13 @@ impl Kept {
         let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
+            // What checks make of a file is no reason to forget what it held.
+            let may_be_made = entry.output == Some(Output::Built);
+            let is_right = match may_be_made {
+                true => is_unchanged(root, &path, entry),
+                false => is_as_it_should(root, folders, &path, entry),
+            };
+            if !entry.is_kept() || is_right {
                 continue;
             }
             let shown = text::path(&path);
@@ -443,6 +457,11 @@ impl Kept {
                 true => {
                     put_back.files.push(shown);
                     target
+                }
+                false
+                    if entry.is_nobodys || may_be_made && !is_somebodys(&path, &source, entry) =>
+                {
+                    continue;
                 }
                 false => quarantine.place_for(&path, entry.size())?,
             };

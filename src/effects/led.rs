@@ -13,6 +13,8 @@ use crate::model::lent::{self, Bounds, Form, Led};
 
 /// The most names that are looked at in one thing that is lent.
 const MOST: usize = 100_000;
+/// How files end that say to Python where something lies, without having it take modules from there.
+const TOLD: [&str; 2] = [".egg-link", "-nspkg.pth"];
 /// The most bytes of a file that tells.
 const READ_LIMIT: u64 = 8 << 20;
 
@@ -171,7 +173,10 @@ impl Environment {
             .filter_map(|one| one.taken.as_ref())
             .collect();
         let is_taken = |one: &Found| {
-            let is_told = || taken.iter().any(|folder| folder.starts_with(&one.to));
+            let is_told = || {
+                let mut taken = taken.iter();
+                taken.any(|folder| folder.starts_with(&one.to) || one.to.starts_with(folder))
+            };
             one.taken.is_some() || one.is_told && is_told()
         };
         let one = self.found.iter().find(|one| !is_taken(one))?;
@@ -379,7 +384,7 @@ fn told(folder: &Folder, name: &str, shown: &str, bounds: &Bounds) -> Vec<Found>
         Some(Found {
             shown: shown.to_owned(),
             within: folder.path.clone(),
-            is_told: form == Form::Url || name.ends_with(".egg-link"),
+            is_told: form == Form::Url || TOLD.iter().any(|end| name.ends_with(end)),
             taken: from
                 .and_then(|(_, folder)| real(folder))
                 .filter(|folder| !lent::is_built(folder) && !comes_in_front(folder)),

@@ -303,6 +303,11 @@ impl Ledger {
         }
     }
 
+    /// Says whether git has a ledger yet.
+    pub fn is_in_git(&self) -> bool {
+        self.tree.is_some()
+    }
+
     /// Says whether a file of the ledger is there.
     pub fn has(&self, name: &str) -> bool {
         fs::symlink_metadata(self.root.join(name)).is_ok()

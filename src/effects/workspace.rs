@@ -327,7 +327,13 @@ impl Workspace<'_> {
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let fate = if is_left { Fate::Leave } else { fate };
         if fate != Fate::Leave {
-            settled.made = start.kept.made_since(&self.repo.root, &stock.after_agent);
+            let (root, after) = (&self.repo.root, &stock.after_agent);
+            settled.made = start.kept.made_since(root, after);
+            let folders = keep::folders(&self.repo.own_places());
+            let kept = start
+                .kept
+                .keep_loose(root, &folders, after, &mut quarantine)?;
+            settled.made.extend(kept);
         }
         let after = &stock.after_agent;
         let put_back = self.put_untracked_right(start, after, fate, &mut quarantine)?;

@@ -47,11 +47,13 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     }
     warn_of_elsewhere(session, &goals);
     queue_unwired_scripts(session, progress, &goals)?;
+    // A baseline that git does not have is nobody's: a session died that measured it, or somebody put it there.
     let is_first_run = progress.ledger.history.records.is_empty()
-        && progress
-            .ledger
-            .snapshot(session.home(), names::BASELINE)
-            .is_none();
+        && (!progress.ledger.is_in_git()
+            || progress
+                .ledger
+                .snapshot(session.home(), names::BASELINE)
+                .is_none());
     if !is_first_run || session.options.skip_baseline {
         progress.opened = Some(start);
         return Ok(());

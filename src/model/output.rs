@@ -96,8 +96,13 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
 /// Says whether a file is what tools leave by the way, by its name alone: it lies in a folder that only tools fill, they make it for
 /// themselves, or it is a log.
 pub fn is_left_by_the_way(path: &str) -> bool {
+    is_of_tools_alone(path) || is_made(path, &[]) || path.ends_with(".log")
+}
+
+/// Says whether a file lies in a folder that only tools fill.
+pub fn is_of_tools_alone(path: &str) -> bool {
     let mut folders = path.rsplit('/').skip(1);
-    folders.any(is_filled_by_tools_alone) || is_made(path, &[]) || path.ends_with(".log")
+    folders.any(is_filled_by_tools_alone)
 }
 
 /// Says whether a folder of this name is one that only tools fill.

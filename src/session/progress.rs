@@ -1,10 +1,12 @@
 //! What a session has learned so far.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
 use crate::effects::changed;
+use crate::effects::clock;
 use crate::effects::files::Dated;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
@@ -67,6 +69,8 @@ pub struct Progress {
     pub kept: Option<Kept>,
     /// Copies of what the user's checkout lent, from the last cycle.
     pub lent: Option<Kept>,
+    /// When the session began, as files are dated; none where an agent of it ran.
+    pub began: Option<SystemTime>,
     /// What the agents of this session used.
     pub spent: Spent,
     /// How often in a row an agent could not run for a reason that passes.
@@ -127,6 +131,7 @@ impl Progress {
             verified: None,
             kept: None,
             lent: None,
+            began: Some(clock::file_time()),
             spent: Spent::default(),
             refusals: 0,
             opened: None,

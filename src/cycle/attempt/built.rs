@@ -39,17 +39,12 @@ impl Attempt<'_> {
                 }
                 // One that was only removed forges nothing.
                 Restored::Back if is_there => self.put_back.push(file.clone()),
-                Restored::Back => {}
+                Restored::Back | Restored::Grows => {}
                 Restored::Left => uncopied.push(file.clone()),
             }
         }
         stock.notes.extend(quarantine.notes());
-        if !uncopied.is_empty() {
-            stock.notes.push(format!(
-                "changed, and run by checks; too large for a copy (more than 10 MiB), so it was not put back: {}",
-                some_of(&uncopied)
-            ));
-        }
+        note_uncopied(stock, &uncopied);
         Ok(())
     }
 
@@ -98,5 +93,15 @@ impl Attempt<'_> {
             true => Vec::new(),
             false => self.goals.goals.iter().filter(runs_one).collect(),
         }
+    }
+}
+
+/// Names what checks run, the agent changed, and there is no copy of.
+pub(super) fn note_uncopied(stock: &mut Stock, files: &[String]) {
+    if !files.is_empty() {
+        stock.notes.push(format!(
+            "changed, and run by checks; too large for a copy (more than 10 MiB), so it was not put back: {}",
+            some_of(files)
+        ));
     }
 }

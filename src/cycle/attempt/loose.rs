@@ -1,6 +1,6 @@
 //! What git ignores and `protect` matches by a wildcard alone, as in `tests/**`: tests build and write such files, so that what checks
 //! write anew is theirs. What an agent made of them is not measured, and where no check writes it, it moves the goalposts, unless it is
-//! new and what tools leave by the way.
+//! what tools leave by the way.
 
 use super::Attempt;
 use crate::effects::keep::{self, Restored};
@@ -23,6 +23,7 @@ impl Attempt<'_> {
         let workspace = session.workspace();
         let root = &session.repo.root;
         let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
+        let mut grown = Vec::new();
         let new = stock.loose.iter();
         self.loose = new.map(|file| (file.clone(), None)).collect();
         for file in start.kept.changed_loose(root) {
@@ -31,12 +32,15 @@ impl Attempt<'_> {
                     stock.change.goalposts.push(format!("{file} changed"));
                 }
                 Restored::Back => {
+                    stock.after_agent.look_again(root, file.as_bytes());
                     let version = keep::version_at(root, &file);
                     self.loose.push((file, version));
                 }
+                Restored::Grows => grown.push(file),
                 Restored::Left => {}
             }
         }
+        stock.notes.extend(keep::grown_words(&grown));
         stock.notes.extend(quarantine.notes());
         if self.goals.settings.measure == Where::Clean && !self.loose.is_empty() {
             let files = std::mem::take(&mut self.loose).into_iter();
@@ -54,10 +58,8 @@ impl Attempt<'_> {
         if self.after.is_err() {
             return;
         }
-        let is_by_the_way = |(file, version): &(String, Option<keep::Version>)| {
-            version.is_none() && output::is_left_by_the_way(file)
-        };
-        let loose = self.loose.iter().filter(|one| !is_by_the_way(one));
+        let loose = self.loose.iter();
+        let loose = loose.filter(|(file, _)| !output::is_left_by_the_way(file));
         let left = loose.filter(|one| !is_written(session, one));
         let words = left.map(|(file, version)| {
             let what = match version {

@@ -46,6 +46,7 @@ impl Attempt<'_> {
         }
         self.put_back_built(session, start, &mut stock)?;
         self.put_back_loose(session, start, &mut stock)?;
+        self.put_back_lent(session, start, &mut stock)?;
         if !stock.compared.by_others.is_empty() {
             stock.change.by_others.clone_from(&stock.compared.by_others);
             stock.change.suspect = Suspect::Agent;
@@ -212,6 +213,7 @@ impl Attempt<'_> {
         }
         self.refuse_unbuilt(session, stock);
         self.refuse_loose(session, stock);
+        self.refuse_lent(session, start, stock);
         if session.isolation.is_some() {
             return self.look_at_watched(session, start, stock);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Attempt;
+use crate::effects::isolation::lent;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, Stock};
@@ -15,7 +16,7 @@ const WHEN: &str = "while the goals were measured";
 
 impl Attempt<'_> {
     /// Returns which files are watched while the goals are measured: all that checks run, but for what they build first. That is
-    /// ignored by git, or no text. What is protected is watched whatever it is.
+    /// ignored by git, or no text. What is protected is watched whatever it is, and so is what of it a slot is lent.
     pub(super) fn to_watch(&self, session: &Session, start: &Start) -> Vec<String> {
         let workspace = session.workspace();
         let is_written_by_hand = |file: &&String| {
@@ -24,7 +25,8 @@ impl Attempt<'_> {
         let files = self.fingerprints.iter().map(|(file, _)| file);
         let files = files.filter(is_written_by_hand).cloned();
         let protected = start.kept.protected_paths().map(String::from_utf8);
-        let all: BTreeSet<_> = files.chain(protected.flatten()).collect();
+        let lent = lent::named(start);
+        let all: BTreeSet<_> = files.chain(protected.flatten()).chain(lent).collect();
         all.into_iter().collect()
     }
 

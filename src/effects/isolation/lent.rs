@@ -1,11 +1,13 @@
-//! What a slot is lent from the user's checkout and `protect` names: the agent reaches it there, so there it is held against what it
+//! What a slot is lent from the user's checkout and `protect` names, or checks run: the agent reaches it there, so there it is held against what it
 //! was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::Isolation;
 use crate::effects::files::is_within;
-use crate::effects::keep::{self, Kept};
+use crate::effects::keep::{self, Kept, PutBack};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Start, Workspace};
@@ -13,10 +15,17 @@ use crate::error::Result;
 use crate::model::yardstick::Protection;
 
 impl Isolation {
-    /// Copies the protected files that are lent, right before an agent runs; a copy that `last` made is used again.
-    pub fn keep_lent(&self, protection: &Protection, last: Option<&Kept>) -> Result<Kept> {
+    /// Copies the protected files that are lent, and those that checks `run`, right before an agent runs; a copy that `last` made is used again.
+    /// `began` says when the session did; none where an agent of it ran.
+    pub fn keep_lent(
+        &self,
+        protection: &Protection,
+        run: &[String],
+        last: Option<&Kept>,
+        began: Option<SystemTime>,
+    ) -> Result<Kept> {
         let links = &self.slot.provisions.link;
-        if links.is_empty() || protection.is_empty() {
+        if links.is_empty() || protection.is_empty() && run.is_empty() {
             return Ok(Kept::default());
         }
         let user = Workspace { repo: &self.user };
@@ -25,11 +34,20 @@ impl Isolation {
             let mut links = links.iter();
             links.any(|link| is_within(path, link.as_bytes()))
         };
-        let files = found.files.into_iter().filter(is_lent).collect();
+        let run: Vec<String> = run
+            .iter()
+            .filter(|file| keep::is_small(&self.user.root, file))
+            .cloned()
+            .collect();
+        let mut files: BTreeSet<_> = found.files.into_iter().filter(is_lent).collect();
+        files.extend(run.iter().map(|file| file.clone().into_bytes()));
+        let files = files.into_iter().collect();
         let folder = keep::folder(&self.user.private);
         let mut kept = Kept::make(&self.user.root, &folder, (files, Vec::new()), last)?;
-        // Nothing is measured there.
+        kept.note_built(&run);
+        // Whoever works in the slot has no business there: none is loose.
         kept.note_protected(protection, &BTreeSet::new(), found.is_cut);
+        kept.note_nobodys_lent(began, last);
         Ok(kept)
     }
 }
@@ -41,11 +59,36 @@ pub fn changed(user: &Repo, start: &Start) -> Vec<String> {
     shown.map(|path| path.into_owned()).collect()
 }
 
-/// Puts them back in the user's checkout; says which.
+/// Returns those that `protect` names, with the paths by which the slot has them, too: while goals are measured, nobody may change them.
+/// What a wildcard alone protects checks may write.
+pub fn named(start: &Start) -> impl Iterator<Item = String> {
+    let protection = start.lent.protection();
+    let paths = start.lent.protected_paths().map(String::from_utf8);
+    paths
+        .flatten()
+        .filter(move |path| protection.is_named(path))
+}
+
+/// Puts them back in the user's checkout, what checks built there, too; says which.
 pub fn put_back(user: &Repo, start: &Start) -> Result<Vec<String>> {
+    put_back_by(user, start, |kept, root, folders, quarantine| {
+        kept.put_back_all_built(root, folders, quarantine)?;
+        kept.put_back(root, folders, quarantine)
+    })
+}
+
+/// Puts back what was removed there, after a change that is not undone. What is changed may be the checks' doing, or the user's, and
+/// stays; the earlier version goes to the quarantine.
+pub fn put_back_missing(user: &Repo, start: &Start) -> Result<Vec<String>> {
+    put_back_by(user, start, Kept::put_back_missing)
+}
+
+type PutsBack = fn(&Kept, &Path, &[PathBuf], &mut Quarantine) -> Result<PutBack>;
+
+fn put_back_by(user: &Repo, start: &Start, puts_back: PutsBack) -> Result<Vec<String>> {
     let mut quarantine = Quarantine::of(&user.private, &start.session, start.cycle);
     let folders = keep::folders(&user.own_places());
-    let put_back = start.lent.put_back(&user.root, &folders, &mut quarantine)?;
+    let put_back = puts_back(&start.lent, &user.root, &folders, &mut quarantine)?;
     let mut notes = put_back.notes();
     notes.extend(quarantine.notes());
     Ok(notes)

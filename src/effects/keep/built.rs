@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
-use super::{Kept, clear_way, from_hex, is_way_free, to_hex};
+use super::{Kept, clear_way, from_hex, grown, is_somebodys, is_way_free, to_hex};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -27,6 +27,8 @@ pub enum Restored {
     Left,
     /// It was put back.
     Back,
+    /// A program goes on writing to it.
+    Grows,
     /// The way to it leads elsewhere now.
     LedAway,
     /// Its copies were changed, too.
@@ -97,7 +99,7 @@ impl Kept {
     }
 
     /// Puts one built file back, if it changed and has a copy. The changed version does not go to the quarantine: of what is built
-    /// there is a new one in each cycle.
+    /// there is a new one in each cycle. That of a loose file may be what somebody saved there.
     pub fn put_back_built(
         &self,
         root: &Path,
@@ -115,6 +117,9 @@ impl Kept {
         if is_unchanged(root, path, entry) {
             return Ok(Restored::Left);
         }
+        if entry.is_loose && grown::is_growing(root, path, entry, folders) {
+            return Ok(Restored::Grows);
+        }
         let Some(source) = entry.source(folders) else {
             return Ok(Restored::Lost);
         };
@@ -124,7 +129,9 @@ impl Kept {
             open(parent);
         }
         match fs::symlink_metadata(&target) {
-            Ok(meta) if meta.is_dir() => quarantine.take(root, path)?,
+            Ok(meta) if meta.is_dir() || entry.is_loose && is_somebodys(path, &target, entry) => {
+                quarantine.take(root, path)?;
+            }
             // Not written over: a build tool may have made it one file with another.
             Ok(_) => files::remove(&target)?,
             Err(_) => {}

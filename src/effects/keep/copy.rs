@@ -61,6 +61,9 @@ pub struct Copy {
     /// `protect` matches it by a wildcard alone, and git ignores it: checks may write it anew, and nobody else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_loose: bool,
+    /// Nobody's bytes are in it: checks wrote it anew before any agent of the session ran, or it lies in a slot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_nobodys: bool,
     /// What tells the copy from one that was written to since.
     #[serde(skip)]
     pub(super) copy_stamp: String,
@@ -112,7 +115,19 @@ impl Copy {
 
     /// Returns when the file was written to last, before it was copied.
     fn modified(&self) -> Option<SystemTime> {
-        let (seconds, nanos) = self.stamp.split(' ').nth(2)?.split_once('.')?;
+        self.moment(2)
+    }
+
+    /// Says whether the file was written to after a moment, before it was copied. Both its times say so: anybody can set one of them.
+    pub(super) fn is_written_after(&self, moment: SystemTime) -> bool {
+        [2, 3]
+            .into_iter()
+            .all(|part| self.moment(part).is_some_and(|it| it > moment))
+    }
+
+    /// Returns the time that stands at a place of the stamp.
+    fn moment(&self, part: usize) -> Option<SystemTime> {
+        let (seconds, nanos) = self.stamp.split(' ').nth(part)?.split_once('.')?;
         let since = Duration::new(seconds.parse().ok()?, nanos.parse().ok()?);
         SystemTime::UNIX_EPOCH.checked_add(since)
     }
@@ -135,6 +150,7 @@ impl Copy {
             is_earlier_kept: false,
             is_protected: false,
             is_loose: false,
+            is_nobodys: false,
             copy_stamp: String::new(),
         }
     }

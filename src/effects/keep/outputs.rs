@@ -183,6 +183,13 @@ fn after(
 pub struct AfterAgent(BTreeMap<String, Option<Seen>>);
 
 impl AfterAgent {
+    /// Looks at a file again that was put back after the agent.
+    pub fn look_again(&mut self, root: &Path, path: &[u8]) {
+        let name = to_hex(path);
+        let seen = look_at(root, &name);
+        self.0.insert(name, seen);
+    }
+
     /// Says whether a file is there and was written to since.
     fn is_written_since(&self, root: &Path, name: &str) -> bool {
         let now = look_at(root, name);
@@ -193,7 +200,7 @@ impl AfterAgent {
     }
 
     /// Says the same, and also of a file that is gone since.
-    fn is_changed_since(&self, root: &Path, name: &str) -> bool {
+    pub(super) fn is_changed_since(&self, root: &Path, name: &str) -> bool {
         let was_there = matches!(self.0.get(name), Some(Some(_)));
         was_there && look_at(root, name).is_none() || self.is_written_since(root, name)
     }
@@ -205,7 +212,6 @@ impl Kept {
     pub fn made_since(&self, root: &Path, after: &AfterAgent) -> Vec<String> {
         let may_be_made = |entry: &Copy| match entry.output {
             Some(Output::Rewritten) => !entry.is_earlier_kept,
-            Some(Output::Built) => entry.is_loose && !entry.is_earlier_kept,
             Some(_) => false,
             None => entry.is_doubtful,
         };
@@ -303,14 +309,10 @@ impl Kept {
                 Some(Output::Rewritten) => {
                     !entry.is_earlier_kept && after.is_written_since(root, name)
                 }
-                // Checks may make it anew, or remove it, and so may what they run.
-                Some(Output::Built) if entry.is_loose => {
-                    !entry.is_earlier_kept && after.is_changed_since(root, name)
-                }
                 Some(Output::Grown | Output::Built | Output::Snapshot) => false,
             };
             let path = from_hex(name);
-            let is_gone = !entry.is_loose && look_at(root, name).is_none();
+            let is_gone = look_at(root, name).is_none();
             if !may_be_lost || is_gone || is_unchanged(root, &path, entry) {
                 continue;
             }
@@ -367,14 +369,19 @@ pub(super) fn keep_in(
     write(source, entry, &place)
 }
 
-/// Says whether tools make a file anew whenever it is gone: what is no text in folders of theirs, and of what only a wildcard protects
-/// machine code and its like.
-fn is_made_anew(path: &str, file: &Path, entry: &Copy) -> bool {
+/// Says whether tools make a file anew whenever it is gone: machine code and its like, and what lies in folders of theirs, also where
+/// people have such folders, if checks run it; and of what nobody runs, what is no text there.
+pub(super) fn is_made_anew(path: &str, file: &Path, entry: &Copy) -> bool {
     let mut bytes = [0; 8 << 10];
     let read = files::open(file).and_then(|file| file.read_at(&mut bytes, 0));
     let begin = &bytes[..read.unwrap_or(0)];
-    let is_binary = begin.contains(&0);
-    output::is_of_tools(path) && is_binary || entry.is_loose && output::is_made(path, begin)
+    let is_of_tools = || match (entry.is_loose, entry.output) {
+        (true, _) => output::is_of_tools_alone(path),
+        (false, Some(Output::Built)) => output::is_of_tools(path),
+        (false, _) => output::is_of_tools(path) && begin.contains(&0),
+    };
+    let is_built = entry.output == Some(Output::Built);
+    is_of_tools() || is_built && output::is_made(path, begin)
 }
 
 /// Says whether a file is an output that is there, with all that was in it where something is only added.
@@ -393,7 +400,7 @@ pub fn is_output(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) ->
         }
 }
 
-fn place(root: &Path, name: &str) -> PathBuf {
+pub(super) fn place(root: &Path, name: &str) -> PathBuf {
     root.join(OsStr::from_bytes(&from_hex(name)))
 }
 

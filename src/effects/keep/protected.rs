@@ -1,5 +1,4 @@
 //! Files that git does not track and that `protect` names: they are held against what they were before the agent, and put back.
-//! What only a wildcard protects and git ignores is loose: tests build and write such files, so that what checks write anew is theirs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::copy::{Copy, Output, is_unchanged, stamp};
+use super::loose::is_loose;
 use super::{Kept, PutBack, from_hex};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -21,12 +21,6 @@ pub type Version = (u64, u64, i64, i64);
 pub fn version_at(root: &Path, path: &str) -> Option<Version> {
     let meta = fs::symlink_metadata(root.join(path)).ok()?;
     Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
-}
-
-/// Says whether a protected file that git ignores is so by a wildcard alone: then checks may write it. One whose path is no text
-/// never is.
-pub fn is_loose(protection: &Protection, path: &[u8]) -> bool {
-    std::str::from_utf8(path).is_ok_and(|path| !protection.is_named(path))
 }
 
 impl Kept {
@@ -59,15 +53,6 @@ impl Kept {
     /// Returns what `protect` names.
     pub fn protection(&self) -> Protection {
         Protection::of(&self.protect)
-    }
-
-    /// Returns the loosely protected files that are not what they were.
-    pub fn changed_loose(&self, root: &Path) -> Vec<String> {
-        let loose = self.untracked.iter().filter(|(_, entry)| entry.is_loose);
-        let all = loose.map(|(name, entry)| (from_hex(name), entry));
-        let changed = all.filter(|(path, entry)| !is_unchanged(root, path, entry));
-        let paths = changed.map(|(path, _)| String::from_utf8(path));
-        paths.flatten().collect()
     }
 
     fn protected(&self) -> impl Iterator<Item = (Vec<u8>, &Copy)> + '_ {

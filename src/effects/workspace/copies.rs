@@ -1,6 +1,7 @@
 //! The copies of what git does not track, made right before an agent.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::{Start, Workspace, named, some_of, status};
 use crate::effects::files::is_beneath;
@@ -25,6 +26,8 @@ pub struct Held<'a> {
     pub protection: &'a Protection,
     /// What came while goals were measured in this session, in hex.
     pub came: &'a BTreeSet<String>,
+    /// When the session began; none where an agent of it ran.
+    pub began: Option<SystemTime>,
 }
 
 impl Workspace<'_> {
@@ -72,6 +75,12 @@ impl Workspace<'_> {
         kept.note_outputs(root, last, &start.kept, frozen);
         kept.note_built(built);
         kept.note_protected(held.protection, &protected.files, protected.is_cut);
+        // In a slot nobody has files.
+        let began = match self.repo.is_slot {
+            true => Some(SystemTime::UNIX_EPOCH),
+            false => held.began,
+        };
+        kept.note_nobodys(began, last);
         kept.note_snapshots(root, held.came);
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());

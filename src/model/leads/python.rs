@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 pub const FILE: &str = "sitecustomize.py";
 /// What it runs.
 const SCRIPT: &str = include_str!("sitecustomize.py");
+/// What it is called in tracebacks. What measures coverage counts nothing that comes from no file.
+const NAME: &str = "<evolve>";
 
 /// Returns the folder beside a copy at `root` in which Python finds what leads it.
 pub fn folder_beside(root: &Path) -> PathBuf {
@@ -34,13 +36,16 @@ pub fn script(told: &Told) -> String {
     });
     let led: Map<String, Value> = pairs.collect();
     let all = |paths: &[PathBuf]| paths.iter().filter_map(text).collect::<Value>();
-    SCRIPT
+    let script = SCRIPT
         .replace("LED = {}", &format!("LED = {}", Value::Object(led)))
         .replace("ADDED = []", &format!("ADDED = {}", all(&told.added)))
         .replace(
             "PACKAGES = []",
             &format!("PACKAGES = {}", all(&told.packages)),
-        )
+        );
+    // JSON's way to write a text is one of Python's, too.
+    let script = Value::String(script);
+    format!("exec(compile({script}, \"{NAME}\", \"exec\"))\n")
 }
 
 #[cfg(test)]
@@ -64,7 +69,10 @@ mod tests {
             r#"PACKAGES = ["/e/p","/f/p"]"#,
         ];
         for line in expected {
+            let line = Value::String(line.to_owned()).to_string();
+            let line = line.trim_matches('"');
             assert!(said.contains(line), "{line}: {said}");
         }
+        assert_eq!(said.lines().count(), 1, "the rest comes from no file");
     }
 }
