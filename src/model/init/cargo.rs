@@ -1,11 +1,13 @@
 //! Cargo: it builds, its tests pass, clippy and rustdoc have nothing to say, it is formatted; what cargo-deny and coverage say. Pure.
 
 mod calls;
+mod doctests;
 mod features;
 
 use serde_json::Value;
 
 use calls::Calls;
+use doctests::Libraries;
 use features::Features;
 
 use super::offer::{Proposal, Role};
@@ -28,6 +30,7 @@ struct Project<'a> {
     /// ` --locked` where Cargo.lock is kept.
     locked: &'static str,
     features: Features,
+    libraries: Libraries,
     /// What is tested, as CI has it where that tells.
     tested: Tested,
     source: String,
@@ -68,6 +71,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
             } else {
                 ""
             },
+            libraries: Libraries::of(look, &home, &manifest),
             tested: Tested::of(look, &home, &manifest, &features),
             features,
             source: match is_workspace {
@@ -226,6 +230,7 @@ impl Project<'_> {
                 .needs(self.look, "cargo-fmt", "rustup component add rustfmt"),
         ];
         goals.extend(self.tests_with_features());
+        goals.extend(self.doctests());
         goals
     }
 
@@ -269,11 +274,14 @@ impl Project<'_> {
         (targets, why)
     }
 
-    /// Returns the command that runs tests: nextest where the project is set up for it.
+    /// Says whether nextest runs the tests: where the project is set up for it.
+    fn has_nextest(&self) -> bool {
+        has(self.look, &join(self.home, ".config/nextest.toml")) && self.look.finds("cargo-nextest")
+    }
+
+    /// Returns the command that runs tests.
     fn runs_tests(&self) -> &'static str {
-        let nextest = has(self.look, &join(self.home, ".config/nextest.toml"))
-            && self.look.finds("cargo-nextest");
-        match nextest {
+        match self.has_nextest() {
             true => "cargo nextest run",
             false => "cargo test --quiet",
         }
@@ -281,10 +289,9 @@ impl Project<'_> {
 
     /// Tests with the features with which CI runs them beside those by default.
     fn tests_with_features(&self) -> Option<Proposal> {
-        let Project { all, locked, .. } = self;
-        let (left_out, features) = self.tested.beside.as_ref()?;
-        let call = self.runs_tests();
-        let check = format!("{call}{all}{left_out}{features}{locked}");
+        let beside = self.tested.beside.as_ref()?;
+        let (features, call) = (&beside.1, self.runs_tests());
+        let check = format!("{call}{}{}", self.of_whole(beside), self.locked);
         let goal = self.goal(Role::Test, "tests-pass-with-features", &check);
         Some(
             goal.says(format!("All tests pass with{features}"))
@@ -292,16 +299,39 @@ impl Project<'_> {
         )
     }
 
-    /// Tests of all that CI tests.
-    fn tests(&self) -> Proposal {
-        let Project { all, locked, .. } = self;
-        let call = self.runs_tests();
+    /// Returns the options of each call that tests what CI tests, with a space in front.
+    fn tested(&self) -> Vec<String> {
         let Tested { whole, members, .. } = &self.tested;
         let root = self.tested.has_root_by_default.then(String::new);
-        let whole = whole.iter();
-        let whole = whole.map(|(left_out, features)| format!("{all}{left_out}{features}"));
-        let all = root.into_iter().chain(whole).chain(members.iter().cloned());
-        let all: Vec<String> = all.map(|some| format!("{call}{some}{locked}")).collect();
+        let whole = whole.iter().map(|it| self.of_whole(it));
+        let all = root.into_iter().chain(whole);
+        all.chain(members.iter().cloned()).collect()
+    }
+
+    /// Returns the options that test the whole, with the members that are left out and the features.
+    fn of_whole(&self, (left_out, features): &(String, String)) -> String {
+        format!("{}{left_out}{features}", self.all)
+    }
+
+    /// The examples in the documentation, which nextest does not run.
+    fn doctests(&self) -> Option<Proposal> {
+        let beside = self.tested.beside.as_ref().map(|it| self.of_whole(it));
+        let all = self.tested().into_iter().chain(beside);
+        let all = all.filter_map(|some| self.libraries.options(&some));
+        let all = all.map(|some| format!("cargo test --doc --quiet{some}{}", self.locked));
+        let all: Vec<String> = all.filter(|_| self.has_nextest()).collect();
+        let goal = self.goal(Role::Test, "doctests-pass", &all.join(" && "));
+        let goal = goal
+            .says("The examples in the documentation pass")
+            .same_as(&["cargo test --doc"]);
+        (!all.is_empty()).then_some(goal)
+    }
+
+    /// Tests of all that CI tests.
+    fn tests(&self) -> Proposal {
+        let (call, locked) = (self.runs_tests(), self.locked);
+        let all = self.tested();
+        let all: Vec<String> = all.iter().map(|it| format!("{call}{it}{locked}")).collect();
         self.goal(Role::Test, "tests-pass", &all.join(" && "))
             .says("All tests pass")
             .same_as(&["cargo test", "cargo nextest", "cargo t "])

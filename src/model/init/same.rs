@@ -145,6 +145,8 @@ const NARROWS: [(&str, &str); 5] = [
 ];
 /// Options of Cargo's that choose features.
 const FEATURES: [&str; 3] = ["--all-features", "--features", "-F"];
+/// Cargo's option for the tests of the documentation alone.
+const DOCTESTS: &str = "--doc";
 /// What widens what a program does, each with words that do the same.
 const WIDER: [(&str, &str, &[&str]); 5] = [
     ("cargo", "--all-features", &["--all-features"]),
@@ -546,6 +548,9 @@ fn is_mark(same: &str) -> bool {
 fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
     let program = tokens.first().copied().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or(program);
+    let Some(tokens) = with_doctests(words, tokens) else {
+        return false;
+    };
     let is_narrower = WIDER.iter().any(|(name, word, alike)| {
         let is_wide = own.iter().any(|one| one == word);
         let mut said = words.iter().map(String::as_str);
@@ -576,7 +581,7 @@ fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
             rest.push(word);
         }
     }
-    let Some(at) = at(&rest, tokens) else {
+    let Some(at) = at(&rest, &tokens) else {
         return false;
     };
     let is_started = match &rest[..at] {
@@ -585,6 +590,18 @@ fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
         _ => false,
     };
     is_started && rest.len() == at + tokens.len()
+}
+
+/// Returns the words that a command needs to do what others do: tests of Cargo's are those of the documentation, too. None where it
+/// names all targets, to which those do not belong.
+fn with_doctests<'t>(words: &[String], tokens: &[&'t str]) -> Option<Vec<&'t str>> {
+    let says = |asked: &str| words.iter().any(|word| word == asked);
+    let is_of_docs = tokens.contains(&DOCTESTS) && tokens.first() == Some(&"cargo");
+    if !is_of_docs || says(DOCTESTS) {
+        return Some(tokens.to_vec());
+    }
+    let rest = tokens.iter().copied().filter(|token| *token != DOCTESTS);
+    (!says("--all-targets")).then(|| rest.collect())
 }
 
 fn changes_nothing(word: &str, program: &str) -> bool {
@@ -678,6 +695,10 @@ mod tests {
             ),
             ("cargo test -p evolve", "cargo test", false),
             ("cargo test --doc", "cargo test", false),
+            ("cargo test --locked", "cargo test --doc", true),
+            ("cargo test --doc --locked", "cargo test --doc", true),
+            ("cargo test --all-targets", "cargo test --doc", false),
+            ("cargo test --lib", "cargo test --doc", false),
             ("cargo test tests", "cargo test", false),
             ("cargo test --features x", "cargo test", false),
             ("cargo build --target wasm32-wasip1", "cargo build", false),
@@ -811,6 +832,14 @@ mod tests {
             ),
             ("cargo test --release", &["cargo test"], false),
             ("cargo test", &["cargo test --lib"], false),
+            ("cargo test --doc", &["cargo test --quiet"], true),
+            (
+                "cargo test --doc --workspace",
+                &["cargo test --all-targets --workspace"],
+                false,
+            ),
+            ("cargo test --doc --workspace", &["cargo test"], false),
+            ("cargo test --doc", &["cargo nextest run"], false),
             ("go test -race ./...", &["go test ./..."], false),
             ("npm run lint -- --fix-dry-run", &["npm run lint"], false),
             ("cd a && cargo test", &["cargo test"], false),

@@ -229,6 +229,62 @@ fn cargo_builds_tests_lints_and_documents() {
 }
 
 #[test]
+fn examples_in_the_documentation_are_tests_beside_nextest() {
+    const WORKSPACE: [(&str, &str); 6] = [
+        ("Cargo.toml", "[workspace]\nmembers = ['a']\n"),
+        ("Cargo.lock", ""),
+        ("a/Cargo.toml", "[package]\nname = 'a'\n"),
+        (".config/nextest.toml", ""),
+        ("a/src/lib.rs", ""),
+        (".gitignore", "target/\n"),
+    ];
+    const NEXTEST: &str = "9 tests-pass: cargo nextest run --workspace --locked";
+    const DOCTESTS: &str = "9 doctests-pass: cargo test --doc --quiet --workspace --locked";
+    fn tests(more: &[(&str, &str)], wishes: &Wishes) -> Vec<String> {
+        let files = Files::of(&[&WORKSPACE[..], more].concat());
+        let goals = goals_of(&files, wishes).into_iter();
+        let mut tests: Vec<String> = goals.filter(|one| one.starts_with("9 ")).collect();
+        tests.sort();
+        tests
+    }
+    assert_eq!(tests(&[], &PLAIN), [DOCTESTS, NEXTEST]);
+    let files = Files::of(&WORKSPACE).without(&["cargo-nextest"]);
+    let all = goals_of(&files, &PLAIN);
+    assert!(!all.iter().any(|one| one.contains("--doc ")), "{all:?}");
+    let all = goals_in(&[&WORKSPACE[..4], &[("a/src/main.rs", "")]].concat());
+    assert!(!all.iter().any(|one| one.contains("--doc ")), "{all:?}");
+    // What runs both tells nothing more, and where CI runs both at once it takes the place of both.
+    let make = ("Makefile", "test:\n\tcargo test --workspace --locked\n");
+    assert_eq!(tests(&[make], &PLAIN), [DOCTESTS, NEXTEST]);
+    let ci = |steps: &str| {
+        let text = format!("on: [push]\njobs: {{t: {{steps: [{steps}]}}}}\n");
+        tests(&[(".github/workflows/ci.yml", &text)], &WITH_CI)
+    };
+    assert_eq!(
+        ci("{run: cargo nextest run --workspace --locked}"),
+        [DOCTESTS, NEXTEST]
+    );
+    assert_eq!(
+        ci("{run: cargo nextest run --workspace}, {run: cargo test --workspace --doc}"),
+        [
+            "9 doctests-pass: cargo test --workspace --doc",
+            "9 tests-pass: cargo nextest run --workspace"
+        ]
+    );
+    assert_eq!(
+        ci("{run: cargo test --workspace --locked}"),
+        ["9 tests-pass: cargo test --workspace --locked"]
+    );
+    assert_eq!(
+        ci("{run: cargo test --workspace --all-targets}"),
+        [
+            DOCTESTS,
+            "9 tests-pass: cargo test --workspace --all-targets"
+        ]
+    );
+}
+
+#[test]
 fn clippy_leaves_out_benches_that_alone_need_a_nightly_compiler_and_says_so() {
     const FEATURE: &str = "#![feature(test)]\nextern crate test;\n";
     let bench = ("benches/b.rs", FEATURE);

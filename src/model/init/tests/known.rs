@@ -436,7 +436,7 @@ fn what_is_not_read_is_called_what_it_is() {
 #[test]
 fn values_of_a_matrix_are_put_in_and_of_several_versions_the_first_that_is_there() {
     let job = serde_json::json!({
-        "strategy": {"matrix": {"py": ["3.8", "3.9"], "flags": ["--all", "--doc"], "n": ["2"]}},
+        "strategy": {"matrix": {"py": ["3.8", "3.9"], "flags": ["--all", "--lib"], "n": ["2"]}},
         "steps": [
             {"run": "python${{ matrix.py }} -m pytest -n ${{ matrix.n }}", "name": "On ${{ matrix.py }}"},
             {"run": "cargo test ${{ matrix.flags }}"},
@@ -448,7 +448,7 @@ fn values_of_a_matrix_are_put_in_and_of_several_versions_the_first_that_is_there
         [
             "python3.9 -m pytest -n 2",
             "cargo test --all",
-            "cargo test --doc"
+            "cargo test --lib"
         ]
     );
 }
