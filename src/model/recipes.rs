@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 pub(in crate::model) use just::{imported, modules};
 use just::{
-    just_head, just_values, needed_recipes, put_values, runs_here, with_defaults, words_of_head,
+    is_script, just_head, just_values, needed_recipes, put_values, runs_here, with_defaults,
+    words_of_head,
 };
 
 mod just;
+mod shells;
 #[cfg(test)]
 mod tests;
 
@@ -52,6 +54,8 @@ struct Rule {
     target: Option<String>,
     needs: Vec<String>,
     lines: Vec<String>,
+    /// All lines are one script.
+    is_script: bool,
 }
 
 impl Rules {
@@ -128,6 +132,9 @@ impl Rules {
         };
         self.first.get_or_insert_with(|| name.to_owned());
         self.add([name].into_iter(), needed_recipes(needs));
+        if let Some(rule) = self.rules.last_mut() {
+            rule.is_script = is_script(attributes);
+        }
         let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
         match needs_none {
             _ if !is_plain(name) => {}
@@ -147,9 +154,8 @@ impl Rules {
             indices.push(self.rules.len());
         }
         self.rules.push(Rule {
-            target: None,
             needs: needs.map(str::to_owned).collect(),
-            lines: Vec::new(),
+            ..Rule::default()
         });
     }
 
@@ -180,6 +186,7 @@ impl Rules {
 
     fn add_line(&mut self, line: String) {
         if let Some(rule) = self.rules.last_mut().filter(|_| !line.is_empty()) {
+            rule.is_script |= rule.lines.is_empty() && line.starts_with("#!");
             rule.lines.push(line);
         }
     }
@@ -206,8 +213,17 @@ impl Rules {
 
     /// Returns the lines of a target or recipe, without what Make and just take for themselves.
     pub(in crate::model) fn lines(&self, name: &str) -> String {
-        let lines = self.named(name).flat_map(|rule| &rule.lines);
-        lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+        shells::joined(self.shells(name))
+    }
+
+    /// Returns what the shells get that are started for the lines of a target or recipe.
+    fn shells(&self, name: &str) -> impl Iterator<Item = String> {
+        let is_one = self.by_name.contains_key(".ONESHELL");
+        self.named(name)
+            .flat_map(move |rule| match is_one || rule.is_script {
+                true => vec![rule.lines.join("\n")],
+                false => shells::of_lines(&rule.lines),
+            })
     }
 
     /// Returns the words of a target or recipe: what it needs first, and those of its lines.
@@ -226,9 +242,7 @@ impl Rules {
             (name, _) => name,
         };
         let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
-        let lines = names.iter().rev().map(|name| self.lines(name));
-        let lines = lines.filter(|lines| !lines.is_empty());
-        lines.collect::<Vec<_>>().join("\n")
+        shells::joined(names.iter().rev().flat_map(|name| self.shells(name)))
     }
 
     /// Returns the targets or recipes that one only calls: it has no lines of its own, and there are rules for these, not too many.

@@ -107,6 +107,12 @@ pub(super) fn runs_here(attributes: &str) -> bool {
     is_of_here && !words().any(|word| word == "confirm" || word.starts_with("confirm("))
 }
 
+/// Says whether the lines of a recipe with these attributes are one script: `[script]`, `[script('bash')]`.
+pub(super) fn is_script(attributes: &str) -> bool {
+    let mut words = attributes.split(|c: char| "[](), ".contains(c));
+    words.any(|word| word == "script")
+}
+
 /// Returns the modules that a justfile has, each with the path that it is given, if any: `mod ci`, `mod? ci 'tools/ci.just'`.
 pub(in crate::model) fn modules(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     text.lines().filter_map(|line| {

@@ -92,6 +92,24 @@ fn a_recipe_knows_its_target() {
 }
 
 #[test]
+fn each_line_is_a_shell_of_its_own_unless_all_are_one() {
+    let text = "check: first\n\t@cd back && t\n\t-cd front && \\\n\t u\n\tv\nfirst:\n\tcd docs\n";
+    let rules = Rules::of_makefile(text);
+    let own = "(cd back && t)\n(cd front &&   u || true)\nv";
+    assert_eq!(rules.lines("check"), own);
+    assert_eq!(rules.whole("check"), format!("(cd docs)\n{own}"));
+    let one = Rules::of_makefile("a: b\n\tcd back\n\tt\nb:\n\tcd docs\n\tu\n.ONESHELL:\n");
+    assert_eq!(one.lines("a"), "cd back\nt");
+    assert_eq!(one.whole("a"), "(cd docs\nu\n)\ncd back\nt");
+    let just = Rules::of_justfile(
+        "a:\n  cd back\n  t\nb:\n  #!/bin/sh\n  cd back\n  t\n[script('sh')]\nc:\n  cd back\n  t\n",
+    );
+    assert_eq!(just.lines("a"), "(cd back)\nt");
+    assert_eq!(just.lines("b"), "#!/bin/sh\ncd back\nt");
+    assert_eq!(just.lines("c"), "cd back\nt");
+}
+
+#[test]
 fn recipes_begin_as_the_makefile_has_it() {
     let text =
         ".RECIPEPREFIX := >\nlint: a\n> gofmt -w . \\\n>  b\na:\n>c\n.RECIPEPREFIX =\nd:\n\te\n";

@@ -4,6 +4,30 @@ use super::later::workflow_of;
 use super::*;
 
 #[test]
+fn each_line_of_a_recipe_begins_in_the_folder_of_its_makefile() {
+    let own = [("back/t", "grep a b\n"), ("front/t", "grep a b\n")];
+    let goals = |lines: &str, more: &str| {
+        let text = format!("check:\n{lines}{more}");
+        goals_in(&[&own[..], &[("Makefile", text.as_str())]].concat())
+    };
+    let both = "\tcd back && sh t\n\tcd front && sh t\n";
+    let check = ["9 tests-pass: make --silent check"];
+    assert_eq!(goals(both, ""), check);
+    assert_eq!(goals("\tcd back && sh t\n\tsh front/t\n", ""), check);
+    let found = |text: &str| {
+        let files = Files::of(&[&own[..], &[("Makefile", text)]].concat());
+        let found = propose(&files, &PLAIN);
+        let mut all = found.proposals.iter();
+        all.find(|one| one.id == "tests-pass")?.missing.clone()
+    };
+    let one = found(&format!("check:\n{both}.ONESHELL:\n"));
+    assert!(one.is_some_and(|why| why.starts_with("there is no ")));
+    let lost = "\tcd back && for f in *.txt; do sh -n \"$$f\"; done\n\tsh front/t\n";
+    let lost = found(&format!("check:\n{lost}"));
+    assert!(lost.is_some_and(|why| why.starts_with("a loop goes on")));
+}
+
+#[test]
 fn a_loop_of_which_only_the_last_turn_counts_waits_be_it_in_a_function() {
     let loops = |body: &str| format!("for f in *.sh; do\n  {body}\ndone\n");
     let plain = loops("sh -n \"$f\"");
