@@ -10,6 +10,7 @@ mod locked;
 mod matrix;
 mod script;
 mod shell;
+mod site;
 mod toolchain;
 pub(super) mod uses;
 
@@ -343,9 +344,9 @@ fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
 }
 
 /// Takes the place of the first goal that was proposed and does no more, and its name; drops the others. Each is named. None where such a
-/// goal judges more strictly: then that stays.
+/// goal judges more strictly, or leaves nothing behind: then that stays.
 fn in_place(mut one: Proposal, found: &mut Found) -> Option<Proposal> {
-    if let Some(id) = stricter(&one, found) {
+    if let Some(id) = better(&one, found) {
         found.hands_on(&one.id, std::slice::from_ref(&id), false);
         found.leave_told(one.source, vec![id], offer::TOLD);
         return None;
@@ -388,18 +389,20 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Option<Proposal> {
     Some(one)
 }
 
-/// Returns the goal that was proposed, does all that a step does, and lets less pass: `cargo clippy -- -D warnings` of `cargo clippy`.
-fn stricter(step: &Proposal, found: &Found) -> Option<String> {
+/// Returns the goal that was proposed, does all that a step does, and lets less pass, `cargo clippy -- -D warnings` of `cargo clippy`, or
+/// leaves no site among the files.
+fn better(step: &Proposal, found: &Found) -> Option<String> {
     let mut all = found.proposals.iter().filter(|one| {
         one.folder == step.folder
             && one.measured.is_none()
             && (one.missing.is_none() || step.missing.is_some())
     });
-    let is_stricter = |one: &&Proposal| {
-        same::is_run_by(&step.check, std::iter::once(&*one.check))
-            && same::is_laxer(&step.check, &one.check)
+    let is_better = |one: &&Proposal| {
+        let is_run = || same::is_run_by(&step.check, std::iter::once(&*one.check));
+        is_run() && same::is_laxer(&step.check, &one.check)
+            || site::leaves_none(&one.check, &step.check)
     };
-    Some(all.find(is_stricter)?.id.clone())
+    Some(all.find(is_better)?.id.clone())
 }
 
 /// Returns what a command is for, by its words, else by those of its name.

@@ -282,6 +282,30 @@ fn tox_and_nox_are_proposed_where_nothing_that_runs_does_the_same() {
 }
 
 #[test]
+fn a_site_that_ci_builds_among_the_files_is_built_elsewhere() {
+    let job = serde_json::json!({});
+    let workflow =
+        super::later::workflow_of(&job, &["pip install mkdocs", "mkdocs build --strict"]);
+    let files = Files::of(&[
+        ("mkdocs.yml", "site_name: x\n"),
+        (".github/workflows/a.yml", &workflow),
+    ]);
+    let own = "4 docs-build: mkdocs build --strict --site-dir \"$(mktemp -d)\"";
+    assert_eq!(goals_of(&files, &WITH_CI), [own]);
+    let left = propose(&files, &WITH_CI).left_out;
+    let told = |line: &String| line.ends_with("mkdocs build --strict: docs-build tells the same");
+    assert!(left.iter().any(told), "{left:?}");
+    // What is not installed here says nothing yet.
+    let files = files.without(&["mkdocs"]);
+    let all = propose(&files, &WITH_CI).proposals;
+    let checks: Vec<&str> = all.iter().map(|one| one.check.as_str()).collect();
+    assert!(
+        checks.contains(&"mkdocs build --strict --site-dir \"$(mktemp -d)\""),
+        "{checks:?}"
+    );
+}
+
+#[test]
 fn documentation_is_built_in_projects_of_any_kind_where_what_it_is_made_with_is_there() {
     const MISSING: &[&str] = &[
         "sphinx-build: myst_parser",
