@@ -141,6 +141,8 @@ pub struct Found {
     pub notes: Vec<String>,
     /// Whether something has to be compiled, so that checks take their time.
     pub is_compiled: bool,
+    /// Whether yamllint looks at the repository's YAML.
+    pub is_yamllinted: bool,
     /// Patterns of `protect` that have the tests, as far as their names tell.
     pub tests: Vec<String>,
 }

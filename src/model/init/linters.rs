@@ -14,6 +14,8 @@ use crate::model::text;
 
 /// How many shell scripts are named at most.
 const MOST_SCRIPTS: usize = 500;
+/// What would look at the goals file, too.
+pub(super) const YAMLLINT: &str = "yamllint";
 /// Files without an ending that are no scripts.
 const NO_SCRIPTS: [&str; 6] = [
     "Dockerfile",
@@ -59,7 +61,7 @@ const LINTERS: &[Linter] = &[
         role: Role::Style,
         id: "yamllint-clean",
         says: "yamllint finds nothing",
-        program: "yamllint",
+        program: YAMLLINT,
         check: "yamllint .",
         configs: &[".yamllint", ".yamllint.yml", ".yamllint.yaml"],
         install: "pip install yamllint",
@@ -225,6 +227,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
     };
     for linter in LINTERS.iter().filter(|linter| !is_of_package(linter)) {
         if let Some(file) = first_of(look, "", linter.configs) {
+            found.is_yamllinted |= linter.program == YAMLLINT;
             found.proposals.push(
                 Proposal::new(linter.role, linter.id, "", linter.check)
                     .says(linter.says)
@@ -265,6 +268,8 @@ fn hooks(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         false => ("pre-commit", shared),
     };
     let Some(file) = file else { return };
+    let text = look.read(file).unwrap_or_default();
+    found.is_yamllinted |= text.contains(YAMLLINT);
     let call = format!("{program} run --all-files");
     let texts_of = |task: &Task| tasks.texts_of("", task);
     if let Some(why) = writers::of_commands(&call, &texts_of) {

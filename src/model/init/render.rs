@@ -1,6 +1,7 @@
 //! Goals as YAML, with the comments that a reader wants: what each was found by, and what those lack that cannot run here. Pure.
 
 use super::Found;
+use super::linters::YAMLLINT;
 use super::offer::{Part, Proposal};
 use super::settle::of_part;
 use crate::model::{mask, text};
@@ -18,9 +19,15 @@ pub(super) const NOT_NOW: &str = "; not now: ";
 pub fn file(found: &Found, name: &str) -> String {
     let name = found.name.as_deref().unwrap_or(name);
     let name: String = text::clean_line(name).chars().take(60).collect();
+    // Commands and reasons are as long as they are. It counts in the first line only.
+    let is_linted = found.is_yamllinted || found.proposals.iter().any(calls_yamllint);
+    let begin = match is_linted {
+        true => "# yamllint disable-file\n",
+        false => "",
+    };
     let mut page = format!(
         "\
-# yaml-language-server: $schema=./schemas/goals.schema.json
+{begin}# yaml-language-server: $schema=./schemas/goals.schema.json
 #
 # What should hold in this repository, and the commands that tell. `evolve init` wrote it; change what does not fit, then commit it.
 # For help in your editor: mkdir -p schemas && evolve schema goals >schemas/goals.schema.json
@@ -58,6 +65,10 @@ goals:
         }
     }
     page
+}
+
+fn calls_yamllint(one: &Proposal) -> bool {
+    one.check.contains(YAMLLINT)
 }
 
 /// Returns goals as items of a list, a blank line between two. What cannot run is commented out.

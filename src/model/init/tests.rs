@@ -16,6 +16,8 @@ mod python;
 mod scripts;
 mod ways;
 
+use later::workflow_of;
+
 /// A repository of these files with their texts; what begins with `!` is there and ignored by git.
 pub(super) struct Files {
     files: Vec<String>,
@@ -515,6 +517,25 @@ fn linters_with_a_configuration_run_unless_a_script_calls_them() {
             "2 yamllint-clean: yamllint ."
         ]
     );
+}
+
+#[test]
+fn yamllint_passes_by_the_goals_file_that_is_written_where_it_looks() {
+    let begins = |files: &[(&str, &str)], wishes: &Wishes| {
+        let page = file(&propose(&Files::of(files), wishes), "x");
+        page.starts_with("# yamllint disable-file\n# yaml-language-server: ")
+    };
+    let workflow = workflow_of(
+        &serde_json::json!({}),
+        &["pip install yamllint", "yamllint -s ."],
+    );
+    let ci = (".github/workflows/a.yml", workflow.as_str());
+    let hooks = "repos: [{repo: https://github.com/adrienverge/yamllint, rev: v1, hooks: [{id: yamllint}]}]\n";
+    assert!(begins(&[(".yamllint", "")], &PLAIN));
+    assert!(begins(&[(".pre-commit-config.yaml", hooks)], &PLAIN));
+    assert!(begins(&[ci], &WITH_CI));
+    assert!(!begins(&[ci], &PLAIN));
+    assert!(!begins(&[("a.yml", "a: 1\n")], &PLAIN));
 }
 
 #[test]
