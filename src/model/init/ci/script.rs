@@ -7,7 +7,7 @@ use regex::Regex;
 use super::Step;
 use super::commands::{commands_of, parts_of, spans_lines};
 use super::shell::in_its_shell;
-use super::uses::{Use, is_of_another_user, only_shows, use_of_one};
+use super::uses::{Use, configures, is_of_another_user, only_shows, use_of_one};
 use crate::model::check::{always_succeeds, cannot_fail, never_fails};
 use crate::model::init::offer::{self, SUCCEEDS};
 
@@ -119,13 +119,16 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         let mut all = lines.lines().flat_map(commands_of);
         all.any(is_of_another_user)
     };
+    let configures = || commands().any(configures);
     match () {
         () if deletes => return Err("it only deletes files"),
         () if is_brought || !is(Use::Checks) && fetches => {
             return Err("it fetches what it goes by");
         }
         () if !is(Use::Checks) && succeeds => return Err(SUCCEEDS),
-        () if !is(Use::Checks) && !is(Use::SetsUp) => return Err("it checks nothing"),
+        () if !is(Use::Checks) && !is(Use::SetsUp) && !configures() => {
+            return Err("it checks nothing");
+        }
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
             return Err("it sets up and checks in one");
@@ -447,6 +450,8 @@ mod tests {
     fn what_is_left_out_has_its_reason() {
         for (script, expected) in [
             ("npm ci", "it only sets up"),
+            ("cmake --preset default", "it only sets up"),
+            ("mkdir b && cd b && cmake ..", "it only sets up"),
             ("sudo apt-get install -y x\nrustup show", "it only sets up"),
             ("cargo --version", "it only sets up"),
             (

@@ -319,6 +319,18 @@ const TAKES: [&str; 12] = [
     "-c",
     "-f",
 ];
+/// What CMake is asked for by which it does more than configure, or none of it.
+const OF_CMAKE: [&str; 9] = [
+    "--build",
+    "--find-package",
+    "--install",
+    "--list-presets",
+    "--open",
+    "--version",
+    "--workflow",
+    "-E",
+    "-P",
+];
 /// Programs that tell their version for `-v`.
 const OF_VERSIONS: [&str; 13] = [
     "bun", "clang", "deno", "docker", "gcc", "git", "java", "node", "npm", "php", "pnpm", "python",
@@ -347,6 +359,7 @@ pub(super) fn use_of_one(line: &str) -> Use {
             Use::Neutral
         }
         () if PRINTS.contains(&program) && prints_to_file(line) => Use::Neutral,
+        () if is_configuring(program, rest) => Use::Neutral,
         () if makes_ready(program, rest) => Use::SetsUp,
         () => Use::Checks,
     }
@@ -356,6 +369,24 @@ pub(super) fn use_of_one(line: &str) -> Use {
 pub(super) fn only_shows(command: &str) -> bool {
     let (words, _) = words_of(command);
     words.first().is_some_and(|word| SHOWS.contains(word))
+}
+
+/// Says whether a command only configures what later ones build.
+pub(super) fn configures(command: &str) -> bool {
+    let (words, _) = words_of(command);
+    let split = words.split_first();
+    split.is_some_and(|(program, rest)| {
+        let (program, rest) = tool(program, rest);
+        is_configuring(program, rest)
+    })
+}
+
+fn is_configuring(program: &str, rest: &[&str]) -> bool {
+    let does_more = |word: &&str| {
+        let option = word.split('=').next().unwrap_or(word);
+        OF_CMAKE.contains(&option) || option.starts_with("--help")
+    };
+    program == "cmake" && !rest.is_empty() && !rest.iter().any(does_more)
 }
 
 /// Says whether a command runs as another user.
@@ -623,6 +654,9 @@ mod tests {
             "./install.sh",
             "go mod verify",
             "uv run pytest",
+            "cmake --build build",
+            "cmake --workflow --preset=ci",
+            "cmake -P check.cmake",
         ] {
             assert_eq!(use_of_one(command), Use::Checks, "{command}");
         }
@@ -635,6 +669,8 @@ mod tests {
             ". ./env.sh",
             "done",
             "f() {",
+            "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
+            "CC=clang cmake --preset default",
         ] {
             assert_eq!(use_of_one(command), Use::Neutral, "{command}");
         }

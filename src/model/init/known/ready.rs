@@ -17,8 +17,11 @@ impl Command<'_> {
         };
         let is_after = |program: &str| self.before.iter().any(|one| name_of(&one.words) == program);
         match name {
+            "cmake" if value_of(rest, &["--build"]).is_some_and(|it| it.starts_with('-')) => {
+                of_preset(rest).filter(|_| !is_after(name))
+            }
             "cmake" => self.lacks_folder(dir, rest, &["--build"]),
-            "ctest" => self.lacks_folder(dir, rest, &["--test-dir"]),
+            "ctest" => self.lacks_tests(dir, rest),
             "meson" | "ninja" => self.lacks_folder(dir, rest, &["-C"]),
             "make" | "gmake" => self.lacks_makefile(dir, rest),
             "npm" | "pnpm" | "yarn" if runs_script(rest) => self.lacks_package(dir, rest),
@@ -38,6 +41,23 @@ impl Command<'_> {
         let path = check::join(dir, folder)?;
         let is_there = path.is_empty() || self.has_folder(&path) || self.names(&path);
         (!is_there).then(|| folder.to_owned())
+    }
+
+    /// Returns what ctest goes by, where no command before it may make it: without, it finds no tests, and passes.
+    fn lacks_tests(&self, dir: &str, rest: &[String]) -> Option<String> {
+        const LISTED: &str = "CTestTestfile.cmake";
+        const BUILDS: [&str; 5] = ["--build-and-test", "--dashboard", "--script", "-D", "-S"];
+        let builds_itself = || rest.iter().any(|word| BUILDS.contains(&word.as_str()));
+        // A script of the project's may build.
+        let is_script = |one: &Done| one.words.iter().take(2).any(|word| word.contains('/'));
+        let is_built = || self.builds() || self.before.iter().any(is_script);
+        let inside = value_of(rest, &["--test-dir"]);
+        if inside.is_some() {
+            return self.lacks_folder(dir, rest, &["--test-dir"]);
+        }
+        let is_kept = check::join(dir, LISTED).is_none_or(|path| has(self.look, &path));
+        let is_there = is_kept || is_built() || builds_itself();
+        (!is_there).then(|| of_preset(rest).unwrap_or_else(|| LISTED.to_owned()))
     }
 
     /// Returns the makefile that make goes by, where no command before it may make it.
@@ -92,6 +112,12 @@ impl Command<'_> {
         let path = check::join(dir, name);
         path.is_none_or(|path| has(self.look, &path) || self.look.is_there(&path))
     }
+}
+
+/// Returns how the folder is called in which a preset of CMake's builds.
+fn of_preset(rest: &[String]) -> Option<String> {
+    let preset = value_of(rest, &["--preset"])?;
+    Some(format!("folder of the preset {preset}"))
 }
 
 /// Says whether a package manager of Node's is asked to run a script of the package's.

@@ -154,6 +154,10 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "terraform fmt -check",
         "tox -e py",
         "cmake -B build && ctest --test-dir build",
+        "cmake --preset a && cmake --build --preset a && ctest --preset a",
+        "cmake --workflow --preset a",
+        "make && ctest",
+        "ctest -S all.cmake",
         "dotnet test",
         "npm --prefix docs test",
         "cd docs && make html && npm test",
@@ -229,6 +233,18 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         (
             "cmake --build build",
             "there is no build: an earlier step has to make it".to_owned(),
+        ),
+        (
+            "cmake --build --preset default",
+            "there is no folder of the preset default: an earlier step has to make it".to_owned(),
+        ),
+        (
+            "ctest --preset=default",
+            "there is no folder of the preset default: an earlier step has to make it".to_owned(),
+        ),
+        (
+            "ctest --output-on-failure",
+            "there is no CTestTestfile.cmake: an earlier step has to make it".to_owned(),
         ),
         (
             "cd build && ctest",
@@ -695,6 +711,40 @@ fn what_the_workflow_itself_tells_is_put_in_place_of_its_expressions() {
     assert!(of_step(&within)[0].check.contains("test -e ../a.txt"));
     let elsewhere = serde_json::json!({"run": "cd docs && test -e ${{github.workspace}}/a.txt"});
     assert_eq!(of_step(&elsewhere), []);
+}
+
+#[test]
+fn steps_of_cmake_are_goals_where_one_makes_all_that_it_goes_by() {
+    let steps = [
+        "cmake --preset default",
+        "cmake --build --preset default",
+        "ctest --preset default",
+        "cmake -B out\ncmake --build out\nctest --test-dir out",
+    ];
+    let workflow = super::later::workflow_of(&serde_json::json!({}), &steps);
+    let files = Files::of(&[
+        ("CMakeLists.txt", "enable_testing()\n"),
+        (".github/workflows/a.yml", &workflow),
+    ]);
+    let found = propose(&files, &WITH_CI);
+    reads_back(&found);
+    let runs: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    let of_ci = "set -e\ncmake -B out\ncmake --build out\nctest --test-dir out";
+    let own = "cmake -S . -B build && cmake --build build";
+    let tests = format!("{own} && ctest --test-dir build --output-on-failure");
+    assert_eq!(runs.len(), 4, "{runs:?}");
+    assert!(
+        [own, &tests, of_ci].iter().all(|it| runs.contains(it)),
+        "{runs:?}"
+    );
+    let left = "cmake --preset default: it only sets up";
+    assert!(
+        found.left_out.iter().any(|line| line.ends_with(left)),
+        "{:?}",
+        found.left_out
+    );
+    let lacking: Vec<&str> = found.lacking().map(|one| one.check.as_str()).collect();
+    assert_eq!(lacking, steps[1..3]);
 }
 
 #[test]
