@@ -1,5 +1,5 @@
 //! What stands in a copy when it is made ready for the next cycle: paths that lead out of it, links that are lent no more, and
-//! a copy that somebody removed.
+//! a copy that somebody removed. What `evolve` itself does where it is called in one.
 
 use std::fs;
 use std::path::PathBuf;
@@ -216,4 +216,64 @@ fn a_copy_is_for_its_owner_alone_as_the_repository_may_be() {
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
     repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(mode(&own) & 0o777, 0o700);
+}
+
+#[test]
+fn in_a_copy_nobody_steers_what_works_in_the_repository() {
+    let repo = lending();
+    let evolve = repo.program();
+    let evolve = evolve.display();
+    let commands = [
+        "stop --off",
+        "stop --now",
+        "work add found",
+        "work drop found",
+        "retry a",
+        "lessons drop found",
+        "undo 1",
+        "--agent=true --max-cycles=1",
+        "search --objective 'echo 1' --files a --agent=true",
+    ];
+    let calls = commands.map(|words| {
+        format!("{evolve} {words} >>$OUT/said 2>&1 </dev/null; echo \"= $?\" >>$OUT/said\n")
+    });
+    repo.agent_does(&[&format!(
+        "{}{evolve} status >$OUT/status; touch a",
+        calls.concat()
+    )]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let said = repo.said("said");
+    let error = format!(
+        "error: this is a copy that evolve made of {}, and nothing comes of that here",
+        repo.root().canonicalize().unwrap().display()
+    );
+    assert_eq!(said.matches("= 5\n").count(), commands.len(), "{said}");
+    assert_eq!(said.matches(&error).count(), commands.len(), "{said}");
+    assert!(repo.said("status").contains("goals"), "looking is free");
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
+fn a_stop_file_that_an_agent_leaves_in_its_copy_ends_the_session_after_its_cycle() {
+    let evolve = TestRepo::empty().program();
+    let evolve = evolve.display();
+    let by_command = format!("touch a; {evolve} stop because >$OUT/said");
+    let by_file = "touch a; mkdir -p .agents/evolve; echo because >.agents/evolve/STOP";
+    for script in [&*by_command, by_file] {
+        let repo = lending();
+        repo.agent_does(&[script, "touch b"]);
+        let run = repo.run(&["--isolate", "--max-cycles=3"]).expect(0);
+        let reason = "STOP file .agents/evolve/STOP: because (written in its copy while the agent of cycle 1 ran)\n";
+        assert!(run.stdout.contains(reason), "{script}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["improved"], "{script}");
+        assert!(!repo.has(".agents/evolve/STOP"), "{script}");
+        // It is no word of the next agent's.
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert!(!run.stdout.contains("STOP"), "{script}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["improved"; 2], "{script}");
+        if script == by_command {
+            let said = "the loop whose agent works in this copy stops after its running cycle: .agents/evolve/STOP\n";
+            assert_eq!(repo.said("said"), said);
+        }
+    }
 }

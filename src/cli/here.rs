@@ -6,6 +6,7 @@ use crate::cli::options::Global;
 use crate::effects::journal::JournalFile;
 use crate::effects::lock;
 use crate::effects::repo::Repo;
+use crate::effects::slot::Slot;
 use crate::error::{Error, Kind, Result};
 use crate::session::GoalsFile;
 
@@ -13,6 +14,13 @@ use crate::session::GoalsFile;
 pub fn current_dir() -> Result<PathBuf> {
     std::env::current_dir()
         .map_err(|cause| Error::internal(format!("cannot tell the working directory: {cause}")))
+}
+
+/// Finds the repository of the working directory, to steer what works in it; refuses a copy.
+pub fn to_steer() -> Result<Repo> {
+    let repo = Repo::discover(&current_dir()?)?;
+    refuse_in_copy(&repo.root)?;
+    Ok(repo)
 }
 
 /// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
@@ -39,6 +47,22 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
     };
     let in_repo = below_root(&real);
     Ok(GoalsFile::new(real, in_repo, path.display().to_string()))
+}
+
+/// Refuses in a copy what is to be said of the repository that it was made of: nothing would come of it (exit 5).
+pub fn refuse_in_copy(root: &Path) -> Result<()> {
+    match Slot::copied_from(root) {
+        None => Ok(()),
+        Some(from) => {
+            let from = from.display();
+            let what = format!(
+                "this is a copy that evolve made of {from}, and nothing comes of that here"
+            );
+            Err(Error::new(Kind::Locked, what).hint(format!(
+                "it is to be said in {from}; what an agent found out goes where its brief says"
+            )))
+        }
+    }
 }
 
 /// Refuses to write a file that people keep in the repository under a running cycle (exit 5), or over one that was cut short (exit 3).

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::here::current_dir;
+use crate::cli::here::{current_dir, to_steer};
 use crate::cli::options::Global;
 use crate::cli::past::refuse_unknown;
 use crate::cli::print::print_document;
@@ -65,7 +65,7 @@ fn ranked_document(ranked: &Ranked<'_>) -> Option<Value> {
 
 /// Drops a lesson: it is told and learned no more.
 pub fn drop(global: &Global, word: &str) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = to_steer()?;
     let ledger = Ledger::look(&repo)?;
     let found = lesson::find(word, &lesson::standing(&ledger.lessons))?;
     let dropped = Lesson {

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::Signal;
 
 use crate::cli::commands::{Level, NewWork, StopOptions};
-use crate::cli::here::{current_dir, goals_file};
+use crate::cli::here::{current_dir, goals_file, refuse_in_copy, to_steer};
 use crate::cli::measure::find_goal;
 use crate::cli::options::Global;
+use crate::effects::isolation::Isolation;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;
 use crate::effects::repo::Repo;
+use crate::effects::slot::Slot;
 use crate::effects::{changed, clock, files, lock, stop};
 use crate::error::{Error, Kind, Result};
 use crate::model::goals::Goal;
@@ -57,6 +59,11 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
         }
         (false, off) => {
             let here = Here::find()?;
+            // The agent of a loop is heeded there as in place.
+            let is_heeded = Isolation::is_agents(&here.root) && !off && !options.now;
+            if !is_heeded {
+                refuse_in_copy(&here.root)?;
+            }
             match (off, options.now) {
                 (true, _) => {
                     let path = stop_file(&here.root, "removed")?;
@@ -78,8 +85,13 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                     if !is_kept {
                         files::replace(&path, format!("{words}\n").as_bytes())?;
                     }
-                    global.tell(&format!("{}\n", what_stops(&here.private)));
-                    global.tell("`evolve stop --off` takes it away\n");
+                    match Slot::copied_from(&here.root) {
+                        Some(_) => global.tell(&format!("{}\n", stops_in_copy())),
+                        None => {
+                            global.tell(&format!("{}\n", what_stops(&here.private)));
+                            global.tell("`evolve stop --off` takes it away\n");
+                        }
+                    }
                 }
             }
         }
@@ -205,6 +217,14 @@ fn what_stops(private: &Path) -> String {
     }
 }
 
+/// Says what a STOP file has stop in the copy that agents of a loop work in.
+fn stops_in_copy() -> String {
+    format!(
+        "the loop whose agent works in this copy stops after its running cycle: {}",
+        names::STOP
+    )
+}
+
 /// Returns the locks of a session of the loop and of one of a search: both may run at once.
 fn locks(private: &Path) -> [PathBuf; 2] {
     ["lock", lock::SEARCH].map(|name| private.join(name))
@@ -243,7 +263,7 @@ fn end_now(global: &Global, private: &Path) -> Result<()> {
 
 /// Lets goals be worked on again: those that are named, or all that wait for a person. Nothing is written where one is unknown.
 pub fn retry(global: &Global, ids: &[String], all: bool) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = to_steer()?;
     let (goals, _) = goals_file(global, &repo)?.load()?;
     let ledger = Ledger::look(&repo)?;
     let (records, retries) = (&ledger.history.records, &ledger.retries);
@@ -295,7 +315,7 @@ pub fn retry(global: &Global, ids: &[String], all: bool) -> Result<u8> {
 
 /// Queues a piece of work.
 pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = to_steer()?;
     if item.title.trim().is_empty() {
         return Err(Error::usage("the title is empty").hint("say in one line what is to be done"));
     }
@@ -368,7 +388,7 @@ fn already(item: &WorkItem) -> String {
 
 /// Takes items off the queue, in which each of these words names one; where one does not, none is.
 pub fn work_close(global: &Global, words: &[String], how: Closed) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = to_steer()?;
     let queue = Ledger::look(&repo)?.queue;
     let name = repo.name();
     let open = [queue.open(&name), queue.set_aside(&name)].concat();

@@ -17,6 +17,7 @@ use crate::effects::workspace::{Edited, Settled, Start, Stock, Workspace};
 use crate::effects::{mirror, pipes, program};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
+use crate::model::ledger::STOP;
 use crate::model::output;
 use crate::model::record::START_IS_GONE;
 use crate::model::slot::Provisions;
@@ -94,6 +95,24 @@ impl Isolation {
                 "the branch and your files are as they were; run evolve again, it makes a new copy",
             )),
         }
+    }
+
+    /// Says whether agents of a loop work at a root, if it is a slot's.
+    pub fn is_agents(root: &Path) -> bool {
+        root.file_name() == Some(OsStr::new(AGENTS))
+    }
+
+    /// Returns where a STOP file is in the slot; none where something else stands in the place of a folder above it.
+    pub fn stop_file(&self) -> Option<PathBuf> {
+        let root = &self.slot.root;
+        files::is_beneath(root, STOP.as_bytes()).then(|| root.join(STOP))
+    }
+
+    /// Removes a STOP file from the slot: the next one there is the word of the agent that is called now.
+    pub fn remove_stop(&self) -> Result<()> {
+        self.stop_file().map_or(Ok(()), |file| {
+            files::remove_all(&file).map_err(|cause| Error::io("remove", &file, cause))
+        })
     }
 
     /// Takes stock of what an agent did in the slot, and takes its commits over into the user's repository, where they stay

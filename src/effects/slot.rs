@@ -102,6 +102,15 @@ impl Slot {
         })
     }
 
+    /// Returns the working tree, or git directory, that the slot at a root is a copy of, whoever asks; none where no slot is.
+    pub fn copied_from(root: &Path) -> Option<PathBuf> {
+        let mut from = place::owner_of(root)?;
+        if from.ends_with(".git") {
+            from.pop();
+        }
+        Some(from)
+    }
+
     /// Refuses a repository in whose working tree its slots would lie.
     pub fn refuse_within(user: &Repo) -> Result<()> {
         place::refuse_within(&user.root)

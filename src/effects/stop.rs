@@ -433,20 +433,33 @@ impl Stop {
         }
         let is_news = |one: &Happened| matches!(one, Happened::Appeared(_) | Happened::TooMuch);
         let was_there = asked.news.read().iter().any(is_news);
-        let mut words = match stop_file(&asked.file) {
+        let words = match stop_file(&asked.file) {
             Some(words) => words,
             None if was_there => "it was taken away again".to_owned(),
             None => return None,
         };
+        self.note_asked(&mut asked, words, "written");
+        asked.seen.clone()
+    }
+
+    /// Takes a STOP file in the copy that an agent works in for one that counts: it wrote it.
+    pub fn heed_in_copy(&self, file: &Path) {
+        let mut asked = self.asked();
+        if let (None, Some(words)) = (&asked.seen, stop_file(file)) {
+            self.note_asked(&mut asked, words, "written in its copy");
+        }
+    }
+
+    /// Notes that it is asked to stop, with what the file says and who may have written it.
+    fn note_asked(&self, asked: &mut Asked, mut words: String, written: &str) {
         if let Some(cycle) = asked.agent {
             let gap = if words.is_empty() { "" } else { " " };
             words.push_str(&format!(
-                "{gap}(written while the agent of cycle {cycle} ran)"
+                "{gap}({written} while the agent of cycle {cycle} ran)"
             ));
         }
         asked.seen = Some(words);
         self.is_asked.send_replace(true);
-        asked.seen.clone()
     }
 
     /// Waits until a STOP file is seen; returns what `asked_to_stop` does.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::effects::clock;
 use crate::effects::repo::Repo;
-use crate::effects::stop::Halt;
+use crate::effects::stop::{self, Halt};
 use crate::error::Error;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
@@ -210,10 +210,14 @@ impl Ending {
             true => String::new(),
             false => format!(": {words}"),
         };
+        let way_past = match stop::stop_file(&repo.root.join(names::STOP)) {
+            Some(_) => " — `evolve stop --off` takes it away",
+            None => "",
+        };
         let file = names::STOP;
         Ending::fine(
             "stopped",
-            format!("STOP file {file}{said} — `evolve stop --off` takes it away{tracked}"),
+            format!("STOP file {file}{said}{way_past}{tracked}"),
         )
     }
 

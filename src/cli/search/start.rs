@@ -10,7 +10,7 @@ use super::plan::{self, Planned};
 use super::steer::{heed_words_left, strange};
 use super::{agent, ask, baseline, tell};
 use crate::cli::config::user_config;
-use crate::cli::here::current_dir;
+use crate::cli::here::{current_dir, to_steer};
 use crate::cli::options::Global;
 use crate::cli::place::refuse_led_back;
 use crate::cli::start::block_on;
@@ -46,7 +46,7 @@ const LENT: usize = 5;
 /// Begins a search.
 pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
     let running = &options.running;
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = to_steer()?;
     let mut given = plan::given(&repo, options)?;
     ask::refuse_alone(global, running, given.asked.strategy().0)?;
     if given.asked.files.is_empty() {

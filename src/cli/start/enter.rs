@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::cli::bounds;
-use crate::cli::here::goals_file;
+use crate::cli::here::{goals_file, refuse_in_copy};
 use crate::cli::options::{Global, RunOptions};
 use crate::effects::journal::JournalFile;
 use crate::effects::ledger::{Ledger, refuse_links};
@@ -47,7 +47,7 @@ pub struct Entered {
 }
 
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
-/// astray whoever opens it.
+/// astray whoever opens it. Refuses a copy.
 pub async fn open(cwd: &Path, events: &Events) -> Result<Repo> {
     engine::give_git_back(cwd)?;
     engine::open_shut(cwd);
@@ -70,7 +70,9 @@ pub async fn open(cwd: &Path, events: &Events) -> Result<Repo> {
             engine::put_back_settings(&places)?;
         }
     }
-    Repo::discover(cwd)
+    let repo = Repo::discover(cwd)?;
+    refuse_in_copy(&repo.root)?;
+    Ok(repo)
 }
 
 /// Enters a repository; an ending where the session is over before it begins.

@@ -69,6 +69,15 @@ pub fn is_owned(root: &Path) -> bool {
     fs::symlink_metadata(note).is_ok_and(|meta| meta.is_file())
 }
 
+/// Returns the git directory that the slot at a root was made for; none where no slot is.
+pub fn owner_of(root: &Path) -> Option<PathBuf> {
+    let folder = root.parent()?;
+    let noted = files::read_bounded(&folder.join(OWNER), 1 << 16);
+    let owner = PathBuf::from(std::ffi::OsStr::from_bytes(&noted.ok()??));
+    let is_named_so = folder.file_name()? == folder_name(&owner).as_str();
+    is_named_so.then_some(owner)
+}
+
 /// Notes whose slots these are, and that they are used.
 fn note_owner(file: &Path, owner: &[u8]) -> Result<()> {
     let noted = files::read_bounded(file, 1 << 16).ok().flatten();
