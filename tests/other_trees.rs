@@ -259,6 +259,34 @@ fn a_ref_that_leaves_a_slots_no_place_is_taken_away_and_told() {
 }
 
 #[test]
+fn what_leaves_a_slots_ref_no_place_when_a_session_begins_is_moved_away_and_told() {
+    for (plant, told) in [
+        (
+            "git update-ref refs/evolve/slot/x HEAD",
+            "refs/evolve/slot/x was in the way of other refs and is removed: it was",
+        ),
+        (
+            "git update-ref refs/evolve/slot/x HEAD; git pack-refs --all",
+            "refs/evolve/slot/x was in the way of other refs and is removed: it was",
+        ),
+        (
+            "git rev-parse HEAD >.git/refs/evolve",
+            "refs/evolve was in the way of other refs",
+        ),
+        ("echo mine >.git/refs/evolve", ".git/refs/evolve"),
+    ] {
+        for isolated in [&["--isolate"][..], &[]] {
+            let repo = repository();
+            sh(&repo, plant);
+            let options = [&["--agent=touch a", "--max-cycles=1"], isolated].concat();
+            let run = repo.evolve(&options).expect(0);
+            assert!(run.stdout.contains(told), "{plant}: {}", run.stdout);
+            assert_eq!(repo.each("result"), ["improved"], "{plant}");
+        }
+    }
+}
+
+#[test]
 fn a_working_tree_of_any_name_has_a_slot() {
     let repo = repository();
     sh(&repo, "git worktree add -q -b dotted \"$OUT/dotted.\"");

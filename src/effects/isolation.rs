@@ -4,10 +4,13 @@
 pub mod lent;
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::effects::clock;
 use crate::effects::files;
+use crate::effects::guard::way::{displace, excludes};
 use crate::effects::keep;
 use crate::effects::modes;
 use crate::effects::quarantine::{self, Quarantine};
@@ -17,6 +20,7 @@ use crate::effects::workspace::{Edited, Settled, Start, Stock, Workspace};
 use crate::effects::{mirror, pipes, program};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
+use crate::model::git::whose::{OWN, Whose};
 use crate::model::ledger::STOP;
 use crate::model::output;
 use crate::model::record::START_IS_GONE;
@@ -341,9 +345,27 @@ impl Isolation {
         }
     }
 
-    /// Removes the lock that a dead session left of the ref that only sessions of this working tree write. To be called by who holds the lock.
-    pub fn tidy(user: &Repo) -> Result<()> {
-        files::remove(&user.common_path(&format!("{}.lock", user.slot_ref())))
+    /// Makes way for the ref that only sessions of this working tree write: removes the lock that a dead session left of it, and moves
+    /// away what leaves it no place; says what. To be called by who holds the lock.
+    pub fn tidy(user: &Repo) -> Result<Vec<String>> {
+        let name = user.slot_ref();
+        let lock = user.common_path(&format!("{name}.lock"));
+        if fs::symlink_metadata(&lock).is_ok() {
+            files::remove(&lock)?;
+        }
+        let mut taken = user.all_refs()?;
+        taken.retain(|other, _| excludes(&name, other));
+        let session = clock::session_id();
+        let mut quarantine = Quarantine::of(&user.private, &session, 0);
+        let whose = Whose {
+            branch: String::new(),
+            mark: String::new(),
+            work_ref: format!("{OWN}{session}/0"),
+            start: None,
+        };
+        let mut notes = displace(user, &whose, &[name], &taken, &mut quarantine)?;
+        notes.extend(quarantine.notes());
+        Ok(notes)
     }
 
     /// Lets go of the commit that the slot is on, at the session's end.

@@ -41,7 +41,9 @@ pub struct Recovered {
 
 /// Settles what the journal tells of, if there is one, and says so in one sentence.
 pub fn recover(repo: &Repo, journal_file: &JournalFile, events: &Events) -> Result<Recovered> {
-    Isolation::tidy(repo)?;
+    for words in Isolation::tidy(repo)? {
+        events.note(words);
+    }
     let Some(mut journal) = journal_file.now()? else {
         return Ok(Recovered::default());
     };
