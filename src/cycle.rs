@@ -101,7 +101,13 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Called::Over(step) => return Ok(step),
     };
     attempt.look_again(session, progress, &start, &mut stock)?;
-    let verdict = gate::judge(&attempt.evidence(&stock.change));
+    let mut verdict = gate::judge(&attempt.evidence(&stock.change));
+    if verdict.fate == Fate::Undo
+        && attempt.cut.is_none()
+        && let Some(error) = session.look_for_removal().await
+    {
+        verdict = attempt.cut_short(error.into(), &stock.change);
+    }
     let (verdict, in_the_way) =
         land::land(session, progress, &start, &mut stock, &mut attempt, verdict).await?;
     // The record is committed whatever comes of this.

@@ -52,7 +52,10 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         cycles(session, progress).await
     });
     let ran = telling_of_waits(session, work);
-    let ran = ran.await;
+    let ran = match ran.await {
+        Err(cut) => Err(session.cause_of(cut).await),
+        ran => ran,
+    };
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
         Err(Cut::Over(ending)) => (ending, None),

@@ -2,6 +2,7 @@
 
 mod ending;
 mod goals_file;
+mod gone;
 mod measuring;
 mod progress;
 pub mod resting;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, with_git};
 
 /// A repository that lends `deep/er/cache` to its copies, which git ignores.
 fn lending() -> TestRepo {
@@ -216,6 +216,31 @@ fn a_copy_is_for_its_owner_alone_as_the_repository_may_be() {
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
     repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(mode(&own) & 0o777, 0o700);
+}
+
+#[test]
+fn a_copy_whose_removal_shows_only_after_stock_was_taken_of_it_is_nobodys_work() {
+    // What tells of the copies goes last.
+    for fails in ["", "exit 1"] {
+        let repo = lending();
+        let copies = repo.home().join(".cache/evolve").display().to_string();
+        let shim = format!(
+            "case \"$*\" in *--no-write-fetch-head*) rm -f {copies}/*/owner; {fails};; esac"
+        );
+        let path = with_git(&repo, &shim);
+        repo.agent_does(&["rm -rf *"]);
+        let agent = format!("--agent={}", repo.agent());
+        let options = [&agent, "--isolate", "--max-cycles=2"];
+        let run = repo.evolve_with(&[("PATH", &path)], &options).expect(3);
+        assert!(
+            run.stderr.contains("was removed or replaced meanwhile"),
+            "{}",
+            run.stderr
+        );
+        repo.agent_does(&["touch a"]);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{fails}");
+    }
 }
 
 #[test]

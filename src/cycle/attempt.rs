@@ -316,7 +316,7 @@ impl<'a> Attempt<'a> {
     /// Runs the agent, takes stock and measures again; a failure ends up in the evidence.
     pub async fn carry_out(&mut self, session: &Session, progress: &mut Progress, start: &Start) {
         if let Err(cut) = self.try_out(session, progress, start).await {
-            self.cut = Some(cut);
+            self.cut = Some(session.cause_of(cut).await);
         }
     }
 
