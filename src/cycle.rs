@@ -19,7 +19,8 @@ use crate::effects::workspace::{Start, Stock};
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
 use crate::model::goals::Goals;
-use crate::model::record::Record;
+use crate::model::ledger as names;
+use crate::model::record::{BASELINE_IS_ADRIFT, Record};
 use crate::model::select::{Choice, Task};
 use crate::model::snapshot::{Measurement, Snapshot};
 use crate::session::{Cut, Ending, Progress, Session};
@@ -145,7 +146,23 @@ fn begin(session: &Session, progress: &mut Progress) -> Result<Start> {
     start.kept.look(&session.repo.root, last);
     progress.is_measured = false;
     unignored::warn(session, progress, &start);
+    if progress.ledger.history.records.is_empty() {
+        note_baseline_adrift(session, progress, &start)?;
+    }
     Ok(start)
+}
+
+/// Has the first record tell where somebody took the commit out of the branch meanwhile that this session's baseline was measured on.
+fn note_baseline_adrift(session: &Session, progress: &mut Progress, start: &Start) -> Result<()> {
+    let home = session.home();
+    let baseline = progress.ledger.snapshot(home, names::BASELINE);
+    let own = baseline.filter(|baseline| baseline.session.as_ref() == Some(&session.id));
+    if let Some(commit) = own.and_then(|baseline| baseline.cycle_start_sha)
+        && !home.descends(&start.commit, &commit)?
+    {
+        progress.note_for_record(BASELINE_IS_ADRIFT);
+    }
+    Ok(())
 }
 
 /// A cycle whose change was judged.

@@ -858,6 +858,33 @@ fn cycles_in_a_slot_agree_too() {
 }
 
 #[test]
+fn a_person_who_amends_the_commit_that_the_first_baseline_is_measured_on_is_only_noted() {
+    let note = "the branch no longer holds the commit that the baseline was measured on";
+    for (amends, notes) in [
+        ("commit -q --amend --allow-empty -m better", 1),
+        ("reset -q --soft HEAD~1", 1),
+        ("commit -q --allow-empty -m more", 0),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        repo.write("GOALS.yaml", &format!("version: 1\ngoals:\n  - id: a\n    description: d\n    weight: 5\n    check: |\n      [ -e \"$OUT/once\" ] || {{ touch \"$OUT/once\"; git -C \"$OUT/../repo\" {amends}; }}\n      test -e a\n"));
+        repo.commit_all("first");
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "two"]);
+        repo.agent_does(&["touch a", "touch b"]);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{amends}");
+        let found = audited(&repo, 0);
+        let said = found["notes"].as_array().unwrap();
+        assert_eq!(said.len(), notes, "{amends}: {found}");
+        let said = found["notes"].to_string();
+        assert_eq!(said.contains(note), notes == 1, "{amends}: {found}");
+        // It tells of that one alone.
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "three"]);
+        repo.run(&["--isolate", "--max-cycles=1"]);
+        assert_eq!(audited(&repo, 0)["notes"], found["notes"], "{amends}");
+    }
+}
+
+#[test]
 fn a_cycle_in_a_slot_that_dies_right_before_or_after_its_change_lands_agrees() {
     for (dies_at, result) in [("status", "interrupted"), ("--refresh", "improved")] {
         let mut repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);

@@ -19,7 +19,7 @@ use crate::model::audit::{
 use crate::model::exact;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, History, Record, START_IS_GONE};
+use crate::model::record::{BASELINE_IS_ADRIFT, CycleResult, History, Record, START_IS_GONE};
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::{mask, text, yardstick};
 
@@ -156,6 +156,8 @@ impl Auditor<'_> {
         }
         let adrift = records.iter().filter(|one| one.has_lost_its_start());
         notes.extend(adrift.map(|one| format!("cycle {}: {START_IS_GONE}", one.cycle)));
+        let adrift = records.iter().filter(|one| one.has_lost_its_baseline());
+        notes.extend(adrift.map(|one| format!("cycle {}: {BASELINE_IS_ADRIFT}", one.cycle)));
         if self.other_goals > 0 {
             notes.push(format!(
                 "{} were measured with other goals than {} of their start: which goals these are cannot be seen",

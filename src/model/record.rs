@@ -145,6 +145,9 @@ pub const ENVIRONMENT_CHANGED: &str = "environment changed";
 const ALSO_WITHOUT: &str = ": also without the change worse than before: ";
 /// The note of a cycle during which somebody took the commit that it started from out of the branch.
 pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
+/// The note of the first cycle where somebody took the commit out of the branch that the session's baseline was measured on.
+pub const BASELINE_IS_ADRIFT: &str =
+    "the branch no longer holds the commit that the baseline was measured on";
 /// The start of the note that says where that commit is kept, and how the branch is put back on it.
 pub const START_IS_KEPT: &str = "what the cycle started from is kept: ";
 /// Stands in the reason of a cycle that was undone although nothing is wrong with its change: a person may take it in.
@@ -295,6 +298,11 @@ impl Record {
         let is_on_the_branch =
             matches!(self.result, CycleResult::Improved | CycleResult::Harvested);
         !is_on_the_branch && self.notes.iter().any(|note| note == START_IS_GONE)
+    }
+
+    /// Says whether somebody took the commit out of the branch that the session's baseline was measured on.
+    pub fn has_lost_its_baseline(&self) -> bool {
+        self.notes.iter().any(|note| note == BASELINE_IS_ADRIFT)
     }
 
     /// Notes where the commit is kept that the cycle started from, if the branch no longer holds it.

@@ -92,7 +92,7 @@ fn of_start(baseline: &Baseline<'_>, snapshot: &Snapshot, cycle: &With<'_>) -> O
     };
     let start = text::clean_line(start);
     match &baseline.start {
-        _ if is_adrift(cycle.record, &cycle.start) => None,
+        _ if is_adrift(cycle.record, &cycle.start) || cycle.record.has_lost_its_baseline() => None,
         Sight::Gone => Some(format!(
             "cycle_start_sha {start} of the {NAME} is no commit of this repository"
         )),
@@ -266,6 +266,11 @@ mod tests {
             (|it| it.start = Sight::Unseen) as fn(&mut Case),
             // An earlier session measured it, and a rebase came since.
             |it| (it.start, it.session) = (Sight::Gone, "20260204T040506Z-7188"),
+            // Somebody took it out of the branch before the first cycle, and the record says so.
+            |it| {
+                it.start = Sight::Seen(kept(false));
+                it.ending = r#""result":"improved","reverted_to":null,"notes":["the branch no longer holds the commit that the baseline was measured on"]"#;
+            },
             // Somebody took the start out of the branch in mid-cycle.
             |it| {
                 it.start = Sight::Gone;
