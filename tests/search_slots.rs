@@ -194,3 +194,12 @@ fn an_attempt_by_which_what_is_lent_leads_into_its_copy_has_no_score() {
     repo.search(&more).expect(0);
     assert_eq!(repo.endings(), ["invalid"]);
 }
+
+#[test]
+fn what_is_left_of_a_copy_that_somebody_removes_is_no_attempt() {
+    let repo = TestRepo::with_number("1");
+    // Who removes copies has come to the note beside them, and not yet to the copy.
+    repo.attempts(&["echo 9 >x; rm ../owner", "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["agent failed", "accepted 3"]);
+}

@@ -156,7 +156,7 @@ impl Job {
             .hint("end them, or what they wait for, then run `evolve search resume`")
             .into());
         }
-        if !slot.is_in_place() {
+        if !slot.is_left() {
             let why = "it removed or replaced its copy of the repository".to_owned();
             return Ok((run, Err(why)));
         }
