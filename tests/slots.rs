@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::harness::{TestRepo, with_git};
+use crate::harness::{TestRepo, with_git, write_program};
 
 /// A repository that lends `deep/er/cache` to its copies, which git ignores.
 fn lending() -> TestRepo {
@@ -276,6 +276,52 @@ fn in_a_copy_nobody_steers_what_works_in_the_repository() {
     assert_eq!(said.matches(&error).count(), commands.len(), "{said}");
     assert!(repo.said("status").contains("goals"), "looking is free");
     assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
+fn hooks_that_a_copy_does_not_have_are_named_once_at_the_start() {
+    let hook = "#!/bin/sh\ntouch \"$OUT/ran\"\n";
+    for (folder, setting, told) in [
+        (".git/hooks", "", "pre-commit, commit-msg"),
+        (".husky", "--local", "pre-commit, commit-msg"),
+        (".git/hooks", "--global", ""),
+    ] {
+        let repo = lending();
+        for name in [
+            "pre-commit",
+            "commit-msg",
+            "pre-push",
+            "prepare-commit-msg.sample",
+        ] {
+            fs::create_dir_all(repo.path(folder)).unwrap();
+            write_program(&repo.path(folder).join(name), hook);
+        }
+        repo.write(&format!("{folder}/prepare-commit-msg"), "not active");
+        if !setting.is_empty() {
+            let path = repo.path(folder).display().to_string();
+            repo.git(&["config", setting, "core.hooksPath", &path]);
+        }
+        repo.agent_does(&["touch a; git add a; git commit -qm a", "touch b"]);
+        let run = repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+        let words = format!(
+            "hooks of this repository do not run in the copy, where the agent commits: {told};"
+        );
+        let times = usize::from(!told.is_empty());
+        assert_eq!(
+            run.stdout.matches("do not run in the copy").count(),
+            times,
+            "{}",
+            run.stdout
+        );
+        assert_eq!(run.stdout.contains(&words), times == 1, "{}", run.stdout);
+        assert_eq!(repo.out("ran").exists(), times == 0, "{folder} {setting}");
+        let in_place = repo.run(&["--max-cycles=1"]);
+        assert!(
+            !in_place.stdout.contains("do not run"),
+            "{}",
+            in_place.stdout
+        );
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Names the checks that find the repository by where it lies, or by an environment that leads there: what they measure is not the
-//! copy that holds the change.
+//! copy that holds the change. Tells of hooks that a copy does not have.
 
 use crate::effects::led;
 use crate::model::goals::{Goal, Goals, Where};
@@ -9,6 +9,13 @@ use crate::session::Session;
 pub fn warn(session: &Session, goals: &Goals) {
     if session.isolation.is_none() && goals.settings.measure != Where::Clean {
         return;
+    }
+    let hooks = session.home().commit_hooks();
+    if session.isolation.is_some() && !hooks.is_empty() {
+        session.events.note(format!(
+            "hooks of this repository do not run in the copy, where the agent commits: {}; what they look for, a goal can hold",
+            hooks.join(", ")
+        ));
     }
     let provisions = &session.options.provisions;
     let named = |goal: &Goal| (goal.id.clone(), goal.check.clone());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind::NotFound;
+use std::os::unix::fs::PermissionsExt;
 
 use git2::{ConfigLevel, ErrorCode, ObjectType};
 
@@ -31,6 +32,9 @@ const COPIED: [&str; 16] = [
     "core.ignorecase",
     "core.attributesfile",
 ];
+
+/// The hooks that can refuse a commit or change it.
+const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
 /// What bringing two lines of work together came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +70,26 @@ impl Repo {
             entries.for_each(add).map_err(broken(what))?;
         }
         Ok(found)
+    }
+
+    /// Names the hooks of this repository alone that a commit runs, and that no slot has.
+    pub fn commit_hooks(&self) -> Vec<&'static str> {
+        let config = self.inner.config().and_then(|mut config| config.snapshot());
+        let set = config.ok().and_then(|config| {
+            let level = config.get_entry("core.hookspath").ok()?.level();
+            Some((level, config.get_path("core.hookspath").ok()?))
+        });
+        let folder = match set {
+            None => self.common_path("hooks"),
+            Some((ConfigLevel::Local | ConfigLevel::Worktree, path)) => self.root.join(path),
+            // Slots have the user's other settings, too.
+            Some(_) => return Vec::new(),
+        };
+        let is_active = |name: &&str| {
+            let meta = fs::metadata(folder.join(name));
+            meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        };
+        COMMIT_HOOKS.into_iter().filter(is_active).collect()
     }
 
     /// Returns the branches, remote branches and tags that a slot of this repository has, too, as name and id.
