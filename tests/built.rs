@@ -643,3 +643,25 @@ fn validate_proposes_to_protect_what_is_written_and_not_what_tools_make() {
     let said = repo.answer(&["validate"]);
     assert!(said.contains("protect: [\"Makefile\"]"), "{said}");
 }
+
+#[test]
+fn what_python_compiled_of_an_undone_change_is_not_run_any_more() {
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", "__pycache__\n");
+    repo.write("m.py", "V = 1\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: m, description: d, check: \"python3 -c 'import m; assert m.V == 1'\", weight: 5}\n  - {id: a, description: d, check: test -e a, weight: 5}\n",
+    );
+    repo.commit_all("first");
+    // Right after a second began, so that all that follows is in it, if the machine is fast enough.
+    let begin = "now=$(date +%s); while test $(date +%s) -eq $now; do sleep 0.01; done";
+    repo.agent_does(&[&format!("{begin}; echo 'V = 2' >m.py; touch a")]);
+    repo.run(&["--jobs=1", "--max-cycles=1"]).expect(0);
+    let record = repo.newest();
+    let reason = "passed before and no longer: m (exit 1)";
+    assert_eq!(record["reason"], reason, "{record:#}");
+    let mut python = repo.command("python3");
+    let asked = output(python.args(["-c", "import m; print(m.V)"]));
+    assert_eq!(asked.stdout, b"1\n");
+}

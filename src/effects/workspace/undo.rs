@@ -4,6 +4,7 @@
 pub mod beside;
 pub mod later;
 pub(super) mod put_back;
+mod python;
 mod spread;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -143,6 +144,7 @@ impl Workspace<'_> {
             .partition(|one| is_ledger_path(&one.path));
         let nested: Vec<_> = plan.nested.iter().map(|path| from_hex(path)).collect();
         self.move_away(start, &nested, quarantine)?;
+        python::outlast(&self.repo.root, &content);
         let removed = self.clear_files(start, &content, quarantine)?;
         let is_sparse = match content.is_empty() {
             true => false,
