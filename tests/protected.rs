@@ -524,14 +524,58 @@ fn a_log_that_a_program_goes_on_writing_to_is_left_where_a_wildcard_protects() {
 }
 
 #[test]
-fn what_checks_wrote_before_an_agent_ran_is_not_kept_when_they_write_it_again() {
-    let repo = with_tests("");
-    repo.write("tests/a.got", "of the night before\n");
-    repo.agent_does(&["echo echo good >unit.c", "touch c"]);
-    repo.run(&["--max-cycles=2"]).expect(0);
-    assert_eq!(repo.each("result"), ["improved", "improved"]);
-    assert_eq!(repo.read("tests/a.got"), "good\n");
-    assert_eq!(kept(&repo, b"a.got"), Vec::<Vec<u8>>::new());
+fn what_checks_wrote_before_an_agent_ran_is_kept_as_long_as_it_leaves_room() {
+    for (held, expected) in [(0, &[b"bad\n".to_vec()][..]), (129 << 20, &[])] {
+        let repo = with_tests("");
+        repo.write("tests/a.got", "of the night before\n");
+        let folder = repo.private().join("quarantine/earlier");
+        fs::create_dir_all(&folder).unwrap();
+        let full = fs::File::create(folder.join("large")).unwrap();
+        full.set_len(held).unwrap();
+        repo.agent_does(&["echo 'echo >tests/mine; echo good' >unit.c", "touch c"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        assert_eq!(repo.each("result"), ["improved", "improved"]);
+        assert_eq!(repo.read("tests/a.got"), "good\n");
+        fs::remove_file(folder.join("large")).unwrap();
+        assert_eq!(kept(&repo, b"a.got"), expected);
+        assert_eq!(
+            kept(&repo, b"mine"),
+            [b"mine\n"],
+            "no check wrote it before"
+        );
+    }
+}
+
+#[test]
+fn a_script_that_the_agents_code_writes_while_goals_are_measured_is_named_and_its_bytes_are_kept() {
+    let places: [(&[&str], &str); 4] = [
+        (&[], ""),
+        (&[], ", measure: clean"),
+        (&["--isolate"], ""),
+        (&["--isolate"], ", measure: clean"),
+    ];
+    for (flags, settings) in places {
+        let repo = TestRepo::empty();
+        repo.write(".gitignore", "/tools\n");
+        repo.write("app.sh", "echo bad\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{product: [app.sh], link: [tools]{settings}}}\ngoals:\n  - {{id: good, description: d, check: sh app.sh | grep -q good, weight: 9}}\n  - {{id: hard, description: d, check: sh tools/check.sh, weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        repo.write("tools/check.sh", "grep -q hard app.sh\n");
+        repo.agent_does(&["echo 'echo true >tools/check.sh; echo good' >app.sh"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let case = format!("{flags:?} {settings}");
+        let notes = repo.newest()["notes"].to_string();
+        let told = "(`protect` it where no check builds it): tools/check.sh";
+        assert!(notes.contains(told), "{case}: {notes}");
+        assert_eq!(
+            kept(&repo, b"check.sh"),
+            [b"grep -q hard app.sh\n"],
+            "{case}"
+        );
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub use copy::{Copy, from_hex, to_hex};
 use copy::{Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use links::Links;
 pub use loose::is_loose;
-use loose::is_somebodys;
+use loose::is_worth_keeping;
 pub use moved::identity;
 pub use outputs::AfterAgent;
 use outputs::Measured;
@@ -459,7 +459,8 @@ impl Kept {
                     target
                 }
                 false
-                    if entry.is_nobodys || may_be_made && !is_somebodys(&path, &source, entry) =>
+                    if (may_be_made || entry.is_of_checks)
+                        && !is_worth_keeping(&path, &source, entry, quarantine) =>
                 {
                     continue;
                 }

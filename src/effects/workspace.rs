@@ -332,7 +332,7 @@ impl Workspace<'_> {
             let folders = keep::folders(&self.repo.own_places());
             let kept = start
                 .kept
-                .keep_loose(root, &folders, after, &mut quarantine)?;
+                .keep_made(root, &folders, after, &mut quarantine)?;
             settled.made.extend(kept);
         }
         let after = &stock.after_agent;

@@ -7,9 +7,10 @@ use crate::effects::files::is_within;
 use crate::effects::keep::{self, Kept, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::workspace::{Start, Stock, Workspace};
+use crate::effects::workspace::{Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::Where;
+use crate::model::output;
 use crate::session::Session;
 
 impl Attempt<'_> {
@@ -75,6 +76,40 @@ impl Attempt<'_> {
         stock.notes.extend(quarantine.notes());
         note_uncopied(stock, &uncopied);
         Ok(())
+    }
+
+    /// Names what checks run and was written while the goals were measured, though no check wrote it before an agent ran: text that no
+    /// tool's folder has. Whether a check builds it of what changed, or runs what forges it, cannot be told.
+    pub(super) fn note_written(&self, session: &Session, start: &Start, stock: &mut Stock) {
+        let (repo, kept) = self.lender(session, start);
+        let here = Workspace {
+            repo: &session.repo,
+        };
+        let (built, lent) = (self.built.iter(), self.lent.iter());
+        let built = built.filter(|_| self.goals.settings.measure == Where::Here);
+        let all = built.map(|one| (&here, &start.kept, one));
+        let lender = Workspace { repo };
+        let all = all.chain(lent.map(|one| (&lender, kept, one)));
+        let is_written = |(workspace, kept, (file, before)): &(
+            &Workspace<'_>,
+            &Kept,
+            &(String, Option<String>),
+        )| {
+            before.is_some()
+                && workspace.version_of(file) != *before
+                && !workspace.is_gone(file)
+                && workspace.is_text(file)
+                && !output::is_of_tools(file)
+                && !kept.is_of_checks(file.as_bytes())
+        };
+        let written = all.filter(is_written);
+        let written: Vec<String> = written.map(|(_, _, (file, _))| file.clone()).collect();
+        if !written.is_empty() {
+            stock.notes.push(format!(
+                "run by checks, and written while the goals were measured (`protect` it where no check builds it): {}",
+                some_of(&written)
+            ));
+        }
     }
 
     /// Refuses those of them that no check built anew since: what the agent made of them was not measured.

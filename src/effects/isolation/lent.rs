@@ -47,7 +47,7 @@ impl Isolation {
         kept.note_built(&run);
         // Whoever works in the slot has no business there: none is loose.
         kept.note_protected(protection, &BTreeSet::new(), found.is_cut);
-        kept.note_nobodys_lent(began, last);
+        kept.note_of_checks_lent(began, last);
         Ok(kept)
     }
 }

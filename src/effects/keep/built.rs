@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
-use super::{Kept, clear_way, from_hex, grown, is_somebodys, is_way_free, to_hex};
+use super::{Kept, clear_way, from_hex, grown, is_way_free, is_worth_keeping, to_hex};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -129,7 +129,10 @@ impl Kept {
             open(parent);
         }
         match fs::symlink_metadata(&target) {
-            Ok(meta) if meta.is_dir() || entry.is_loose && is_somebodys(path, &target, entry) => {
+            Ok(meta)
+                if meta.is_dir()
+                    || entry.is_loose && is_worth_keeping(path, &target, entry, quarantine) =>
+            {
                 quarantine.take(root, path)?;
             }
             // Not written over: a build tool may have made it one file with another.

@@ -61,7 +61,10 @@ pub struct Copy {
     /// `protect` matches it by a wildcard alone, and git ignores it: checks may write it anew, and nobody else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_loose: bool,
-    /// Nobody's bytes are in it: checks wrote it anew before any agent of the session ran, or it lies in a slot.
+    /// Checks wrote to it before any agent of the session ran: they may well do so again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_of_checks: bool,
+    /// It lies in a slot, where nobody has files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_nobodys: bool,
     /// What tells the copy from one that was written to since.
@@ -150,6 +153,7 @@ impl Copy {
             is_earlier_kept: false,
             is_protected: false,
             is_loose: false,
+            is_of_checks: false,
             is_nobodys: false,
             copy_stamp: String::new(),
         }

@@ -369,19 +369,27 @@ pub(super) fn keep_in(
     write(source, entry, &place)
 }
 
-/// Says whether tools make a file anew whenever it is gone: machine code and its like, and what lies in folders of theirs, also where
-/// people have such folders, if checks run it; and of what nobody runs, what is no text there.
+/// Says whether tools make a file anew whenever it is gone: machine code and its like, and what lies in folders of theirs. Where people
+/// have such folders, too, that is what is no text, or what checks run; and of what these run elsewhere, what is no text.
 pub(super) fn is_made_anew(path: &str, file: &Path, entry: &Copy) -> bool {
     let mut bytes = [0; 8 << 10];
     let read = files::open(file).and_then(|file| file.read_at(&mut bytes, 0));
     let begin = &bytes[..read.unwrap_or(0)];
     let is_of_tools = || match (entry.is_loose, entry.output) {
         (true, _) => output::is_of_tools_alone(path),
-        (false, Some(Output::Built)) => output::is_of_tools(path),
+        (false, Some(Output::Built)) => output::is_of_tools(path) || !is_text(begin),
         (false, _) => output::is_of_tools(path) && begin.contains(&0),
     };
     let is_built = entry.output == Some(Output::Built);
     is_of_tools() || is_built && output::is_made(path, begin)
+}
+
+/// Says whether a file that begins so may be text.
+fn is_text(begin: &[u8]) -> bool {
+    // The last letter may be cut.
+    let is_right =
+        std::str::from_utf8(begin).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_right && !begin.contains(&0)
 }
 
 /// Says whether a file is an output that is there, with all that was in it where something is only added.

@@ -75,12 +75,10 @@ impl Workspace<'_> {
         kept.note_outputs(root, last, &start.kept, frozen);
         kept.note_built(built);
         kept.note_protected(held.protection, &protected.files, protected.is_cut);
-        // In a slot nobody has files.
-        let began = match self.repo.is_slot {
-            true => Some(SystemTime::UNIX_EPOCH),
-            false => held.began,
-        };
-        kept.note_nobodys(began, last);
+        match self.repo.is_slot {
+            true => kept.note_slot(),
+            false => kept.note_of_checks(held.began, last),
+        }
         kept.note_snapshots(root, held.came);
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());

@@ -107,7 +107,8 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    fn is_text(&self, file: &str) -> bool {
+    /// Says whether a file is text, as far as it is small enough to be read.
+    pub fn is_text(&self, file: &str) -> bool {
         let bytes = files::read_bounded(&self.repo.root.join(file), TEXT_LIMIT);
         let bytes = bytes.ok().flatten();
         bytes.is_some_and(|bytes| !bytes.contains(&0) && std::str::from_utf8(&bytes).is_ok())
