@@ -654,6 +654,71 @@ fn what_checks_run_of_that_which_copies_are_lent_is_measured_as_it_was() {
 }
 
 #[test]
+fn what_somebody_saves_meanwhile_to_a_lent_file_that_checks_run_goes_to_the_quarantine() {
+    let places: [(&[&str], &str); 3] = [
+        (&["--isolate"], ""),
+        (&["--isolate"], ", measure: clean"),
+        (&[], ", measure: clean"),
+    ];
+    for (flags, settings) in places {
+        for script in [
+            // While the agent works.
+            "echo '# saved' >>\"$HERE/tools/hard.sh\"; echo echo good >app.sh",
+            // While the goals are measured, in a cycle that is undone.
+            "echo \"echo '# saved' >>$HERE/tools/hard.sh; echo good\" >app.sh; rm kept",
+        ] {
+            let mut repo = TestRepo::empty();
+            repo.write(".gitignore", "/tools\n");
+            repo.write("app.sh", "echo bad\n");
+            repo.write("kept", "");
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\nevolve: {{product: [app.sh], link: [tools]{settings}}}\ngoals:\n  - {{id: good, description: d, check: sh app.sh | grep -q good, weight: 9}}\n  - {{id: hard, description: d, check: sh tools/hard.sh, weight: 5}}\n  - {{id: kept, description: d, check: test -e kept, weight: 5}}\n"),
+            );
+            repo.commit_all("first");
+            repo.write("tools/hard.sh", "grep -q hard app.sh\n");
+            let here = repo.root().to_string_lossy().into_owned();
+            repo.env.push(("HERE".to_owned(), here));
+            repo.agent_does(&[script]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let case = format!("{flags:?} {settings} {script}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["regressed"], "{case}");
+            assert_eq!(
+                repo.read("tools/hard.sh"),
+                "grep -q hard app.sh\n",
+                "{case}"
+            );
+            let saved = b"grep -q hard app.sh\n# saved\n".to_vec();
+            assert!(kept(&repo, b"hard.sh").contains(&saved), "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_a_running_program_has_open_is_left_where_a_wildcard_protects() {
+    let repo = with_tests("");
+    repo.write("tests/mine", "row 1\n");
+    let mut program = repo.command("sh");
+    program.args(["-c", "exec 3<>tests/mine; while test ! -e written; do sleep 0.02; done; printf 'row 2\n' >&3; touch done; exec sleep 600"]);
+    let mut program = program.spawn().unwrap();
+    repo.agent_does(&["touch written; while test ! -e done; do sleep 0.02; done; rm written done; echo echo good >unit.c"]);
+    let inode = |repo: &TestRepo| fs::metadata(repo.path("tests/mine")).unwrap().ino();
+    let before = inode(&repo);
+    let run = repo.run(&["--max-cycles=1"]);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    run.expect(0);
+    assert_eq!(
+        repo.each("reason"),
+        ["goalposts moved: tests/mine changed, and a running program has it open"]
+    );
+    assert_eq!(
+        (inode(&repo), repo.read("tests/mine")),
+        (before, "row 2\n".to_owned())
+    );
+}
+
+#[test]
 fn what_checks_build_in_a_folder_that_copies_are_lent_is_built_anew() {
     for (flags, settings) in [(&["--isolate"][..], ""), (&[][..], ", measure: clean")] {
         let repo = TestRepo::empty();

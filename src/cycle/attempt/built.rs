@@ -34,7 +34,7 @@ impl Attempt<'_> {
         for (file, _) in changed {
             let is_there = files::is_there(&session.repo.root.join(file)).unwrap_or(true);
             match workspace.put_back_built(start, file, &mut quarantine)? {
-                Restored::LedAway | Restored::Lost => {
+                Restored::LedAway | Restored::Lost | Restored::InUse => {
                     stock.change.goalposts.push(format!("{file} changed"));
                 }
                 // One that was only removed forges nothing.

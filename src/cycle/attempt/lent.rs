@@ -62,7 +62,7 @@ impl Attempt<'_> {
                 continue;
             }
             match kept.put_back_built(root, file.as_bytes(), &folders, &mut quarantine)? {
-                Restored::LedAway | Restored::Lost => {
+                Restored::LedAway | Restored::Lost | Restored::InUse => {
                     stock.change.goalposts.push(format!("{file} changed"));
                 }
                 Restored::Back => {

@@ -37,6 +37,10 @@ impl Attempt<'_> {
                     self.loose.push((file, version));
                 }
                 Restored::Grows => grown.push(file),
+                Restored::InUse => {
+                    let words = format!("{file} changed, and a running program has it open");
+                    stock.change.goalposts.push(words);
+                }
                 Restored::Left => {}
             }
         }

@@ -27,8 +27,10 @@ pub enum Restored {
     Left,
     /// It was put back.
     Back,
-    /// A program goes on writing to it.
+    /// A program goes on adding to it.
     Grows,
+    /// A program has it open to be written, and it holds something else than before.
+    InUse,
     /// The way to it leads elsewhere now.
     LedAway,
     /// Its copies were changed, too.
@@ -98,8 +100,8 @@ impl Kept {
         found.try_for_each(|path| quarantine.take(root, &path))
     }
 
-    /// Puts one built file back, if it changed and has a copy. The changed version does not go to the quarantine: of what is built
-    /// there is a new one in each cycle. That of a loose file may be what somebody saved there.
+    /// Puts one built file back, if it changed and has a copy. The changed version goes to the quarantine only where somebody may have
+    /// saved it: of what is built there is a new one in each cycle.
     pub fn put_back_built(
         &self,
         root: &Path,
@@ -120,6 +122,9 @@ impl Kept {
         if entry.is_loose && grown::is_growing(root, path, entry, folders) {
             return Ok(Restored::Grows);
         }
+        if entry.is_loose && grown::is_in_use(root, path) {
+            return Ok(Restored::InUse);
+        }
         let Some(source) = entry.source(folders) else {
             return Ok(Restored::Lost);
         };
@@ -129,10 +134,7 @@ impl Kept {
             open(parent);
         }
         match fs::symlink_metadata(&target) {
-            Ok(meta)
-                if meta.is_dir()
-                    || entry.is_loose && is_worth_keeping(path, &target, entry, quarantine) =>
-            {
+            Ok(meta) if meta.is_dir() || is_worth_keeping(path, &target, entry, quarantine) => {
                 quarantine.take(root, path)?;
             }
             // Not written over: a build tool may have made it one file with another.

@@ -30,6 +30,12 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
         && proc_table::is_written_to((meta.dev(), meta.ino()))
 }
 
+/// Says whether a program has a file open that it may write to. All that the agent started has ended by now.
+pub(super) fn is_in_use(root: &Path, path: &[u8]) -> bool {
+    let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path)));
+    meta.is_ok_and(|meta| meta.is_file() && proc_table::is_written_to((meta.dev(), meta.ino())))
+}
+
 /// Says whether a file's first bytes are those of its copy.
 pub(super) fn begins_like(file: &Path, copy: &Path) -> bool {
     let begins = || {
