@@ -202,3 +202,26 @@ fn a_snapshot_that_an_agent_renews_and_has_git_ignore_meets_no_goal() {
     assert_eq!(repo.each("result"), ["improved", "regressed"]);
     assert_eq!(repo.read(SNAPSHOT), of(1));
 }
+
+#[test]
+fn what_checks_write_to_tracked_files_in_a_copy_is_named() {
+    let repo = TestRepo::empty();
+    repo.write("a.txt", "bad\n");
+    repo.write("made.txt", "bad\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true, jobs: 1}\ngoals:\n  - {id: makes, description: d, check: cp a.txt made.txt && grep -q good a.txt, weight: 9}\n  - {id: made, description: d, check: grep -q good made.txt, weight: 5}\n",
+    );
+    repo.commit_all("first");
+    repo.agent_does(&["echo good >a.txt", "cp a.txt made.txt; touch more"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("may be met by what no commit holds: made.txt ("),
+        "{notes}"
+    );
+    repo.evolve(&["work", "add", "the made file"]).expect(0);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(!notes.contains("no commit holds"), "{notes}");
+}

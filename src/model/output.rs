@@ -157,6 +157,16 @@ pub fn came(files: &[String], place: Came) -> String {
     )
 }
 
+/// Returns the words on tracked files that were written to in a copy while the goals were measured, if there are any.
+pub fn written_in_copy(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| {
+        format!(
+            "tracked, and written to in the copy while the goals were measured, so that these may be met by what no commit holds: {} (commit what checks write, or have them compare)",
+            text::some_of(files, CAME)
+        )
+    })
+}
+
 /// Returns the words on files that tools made, that an agent left and that were not committed.
 pub fn left_out(files: &[String]) -> String {
     format!(
