@@ -35,7 +35,8 @@ impl Attempt<'_> {
             let written = written.filter(|path| !is_ledger_path(path));
             let written: Vec<String> = written.map(text::path).collect();
             let note = output::written_in_copy(&written);
-            stock.notes.retain(|known| Some(known) != note.as_ref());
+            let is_new = |note: &String| !stock.notes.contains(note);
+            let note = note.filter(is_new);
             stock.notes.extend(note);
         }
         let came = workspace.came_since_stock(start, stock)?;

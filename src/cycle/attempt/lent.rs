@@ -3,10 +3,9 @@
 
 use super::Attempt;
 use super::built::note_uncopied;
-use crate::effects::files::is_within;
+use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{self, Kept, Restored};
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::Repo;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::Where;
@@ -16,32 +15,20 @@ use crate::session::Session;
 impl Attempt<'_> {
     /// Notes which of the files that checks run, and may have built, are lent, and what they are before the agent.
     pub(super) fn note_lent(&mut self, session: &Session, built: &[String]) {
+        if session.isolation.is_none() && self.goals.settings.measure == Where::Here {
+            return;
+        }
         let links = &session.options.provisions.link;
-        let is_lent = |file: &&String| {
-            let mut links = links.iter();
-            links.any(|link| is_within(file.as_bytes(), link.as_bytes()))
+        let lender = Workspace {
+            repo: session.home(),
         };
-        let is_clean = self.goals.settings.measure == Where::Clean;
-        let repo = match &session.isolation {
-            Some(isolation) => &isolation.user,
-            None if is_clean => &session.repo,
-            None => return,
-        };
-        let lender = Workspace { repo };
-        let lent: Vec<String> = built.iter().filter(is_lent).cloned().collect();
+        let lent = built.iter().filter(|file| is_lent(links, file.as_bytes()));
+        let lent: Vec<String> = lent.cloned().collect();
         let version = |file: String| {
             let version = lender.version_of(&file);
             (file, version)
         };
         self.lent = lender.behind(&lent).into_iter().map(version).collect();
-    }
-
-    /// Returns whose files are lent, and the copies of them.
-    fn lender<'s>(&self, session: &'s Session, start: &'s Start) -> (&'s Repo, &'s Kept) {
-        match &session.isolation {
-            Some(isolation) => (&isolation.user, &start.lent),
-            None => (&session.repo, &start.kept),
-        }
     }
 
     /// Puts those that the agent changed back before the goals are measured. One whose copies were changed, too, moves the goalposts; one
@@ -52,8 +39,8 @@ impl Attempt<'_> {
         start: &Start,
         stock: &mut Stock,
     ) -> Result<()> {
-        let (repo, kept) = self.lender(session, start);
-        let lender = Workspace { repo };
+        let repo = session.home();
+        let (lender, kept) = (Workspace { repo }, copies(session, start));
         let (root, folders) = (&*repo.root, keep::folders(&repo.own_places()));
         let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
         let mut uncopied = Vec::new();
@@ -81,14 +68,14 @@ impl Attempt<'_> {
     /// Names what checks run and was written while the goals were measured, though no check wrote it before an agent ran: text that no
     /// tool's folder has. Whether a check builds it of what changed, or runs what forges it, cannot be told.
     pub(super) fn note_written(&self, session: &Session, start: &Start, stock: &mut Stock) {
-        let (repo, kept) = self.lender(session, start);
-        let here = Workspace {
-            repo: &session.repo,
-        };
+        let here = session.workspace();
         let (built, lent) = (self.built.iter(), self.lent.iter());
         let built = built.filter(|_| self.goals.settings.measure == Where::Here);
         let all = built.map(|one| (&here, &start.kept, one));
-        let lender = Workspace { repo };
+        let lender = Workspace {
+            repo: session.home(),
+        };
+        let kept = copies(session, start);
         let all = all.chain(lent.map(|one| (&lender, kept, one)));
         let is_written = |(workspace, kept, (file, before)): &(
             &Workspace<'_>,
@@ -113,12 +100,19 @@ impl Attempt<'_> {
     }
 
     /// Refuses those of them that no check built anew since: what the agent made of them was not measured.
-    pub(super) fn refuse_lent(&self, session: &Session, start: &Start, stock: &mut Stock) {
-        let (repo, _) = self.lender(session, start);
-        let is_left =
-            |(file, version): &&(String, _)| keep::version_at(&repo.root, file) == *version;
+    pub(super) fn refuse_lent(&self, session: &Session, stock: &mut Stock) {
+        let root = &session.home().root;
+        let is_left = |(file, version): &&(String, _)| keep::version_at(root, file) == *version;
         let left = self.lent_back.iter().filter(is_left);
         let words = left.map(|(file, _)| format!("{file} changed, and no check builds it"));
         stock.change.goalposts.extend(words);
+    }
+}
+
+/// Returns the copies of what is lent.
+fn copies<'s>(session: &Session, start: &'s Start) -> &'s Kept {
+    match session.isolation {
+        Some(_) => &start.lent,
+        None => &start.kept,
     }
 }

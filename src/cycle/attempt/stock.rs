@@ -213,7 +213,7 @@ impl Attempt<'_> {
         }
         self.refuse_unbuilt(session, stock);
         self.refuse_loose(session, stock);
-        self.refuse_lent(session, start, stock);
+        self.refuse_lent(session, stock);
         self.note_written(session, start, stock);
         if session.isolation.is_some() {
             return self.look_at_watched(session, start, stock);

@@ -1,5 +1,5 @@
-//! What a slot is lent from the user's checkout and `protect` names, or checks run: the agent reaches it there, so there it is held against what it
-//! was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
+//! What a slot is lent from the user's checkout and `protect` names, or checks run: the agent reaches it there, so there it is held
+//! against what it was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::model::yardstick::Protection;
 
 impl Isolation {
-    /// Copies the protected files that are lent, and those that checks `run`, right before an agent runs; a copy that `last` made is used again.
-    /// `began` says when the session did; none where an agent of it ran.
+    /// Copies the protected files that are lent, and those that checks `run`, right before an agent runs; a copy that `last` made is
+    /// used again. `began` says when the session did; none where an agent of it ran.
     pub fn keep_lent(
         &self,
         protection: &Protection,
@@ -30,16 +30,12 @@ impl Isolation {
         }
         let user = Workspace { repo: &self.user };
         let found = user.ignored_and_protected(protection)?;
-        let is_lent = |path: &Vec<u8>| {
-            let mut links = links.iter();
-            links.any(|link| is_within(path, link.as_bytes()))
-        };
+        let run = run.iter().cloned();
         let run: Vec<String> = run
-            .iter()
             .filter(|file| keep::is_small(&self.user.root, file))
-            .cloned()
             .collect();
-        let mut files: BTreeSet<_> = found.files.into_iter().filter(is_lent).collect();
+        let mut files = found.files;
+        files.retain(|path| is_lent(links, path));
         files.extend(run.iter().map(|file| file.clone().into_bytes()));
         let files = files.into_iter().collect();
         let folder = keep::folder(&self.user.private);
@@ -50,6 +46,12 @@ impl Isolation {
         kept.note_of_checks_lent(began, last);
         Ok(kept)
     }
+}
+
+/// Says whether a path is one of these links, or lies in the folder of one.
+pub fn is_lent(links: &[String], path: &[u8]) -> bool {
+    let mut links = links.iter();
+    links.any(|link| is_within(path, link.as_bytes()))
 }
 
 /// Returns those of the files that are not what they were.

@@ -1,6 +1,5 @@
 //! What only a wildcard of `protect` matches and git ignores is loose: tests build and write such files, so that what checks write anew is
-//! theirs. What it held before is somebody's, unless they wrote that, too, or tools make it
-//! anew.
+//! theirs, as it is of what they run and may have built. What it held before may be somebody's, unless tools make it anew.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -95,10 +94,7 @@ impl Kept {
         let mut kept = Vec::new();
         let may_be_lost =
             |entry: &Copy| entry.output == Some(Output::Built) && !entry.is_earlier_kept;
-        for (name, entry) in &self.untracked {
-            if !may_be_lost(entry) {
-                continue;
-            }
+        for (name, entry) in self.untracked.iter().filter(|(_, one)| may_be_lost(one)) {
             let path = from_hex(name);
             if !after.is_changed_since(root, name) || is_unchanged(root, &path, entry) {
                 continue;
