@@ -210,18 +210,22 @@ fn what_checks_write_to_tracked_files_in_a_copy_is_named() {
     repo.write("made.txt", "bad\n");
     repo.write(
         "GOALS.yaml",
-        "version: 1\nevolve: {isolate: true, jobs: 1}\ngoals:\n  - {id: makes, description: d, check: cp a.txt made.txt && grep -q good a.txt, weight: 9}\n  - {id: made, description: d, check: grep -q good made.txt, weight: 5}\n",
+        "version: 1\nevolve: {isolate: true, jobs: 1}\ngoals:\n  - {id: makes, description: d, check: cp a.txt made.txt && grep -q good a.txt, weight: 9}\n  - {id: made, description: d, check: grep -q good made.txt, weight: 5, alone: true}\n",
     );
     repo.commit_all("first");
-    repo.agent_does(&["echo good >a.txt", "cp a.txt made.txt; touch more"]);
+    let writes = ["echo good >a.txt", "cp a.txt made.txt", "touch more"];
+    repo.agent_does(&writes);
+    let named = "written to in the copy while the goals were measured: made.txt (";
     repo.run(&["--max-cycles=1"]).expect(0);
     let notes = repo.newest()["notes"].to_string();
-    assert!(
-        notes.contains("may be met by what no commit holds: made.txt ("),
-        "{notes}"
-    );
+    assert!(notes.contains(named), "{notes}");
+    // Before an agent is paid, too.
     repo.evolve(&["work", "add", "the made file"]).expect(0);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    let is_warning = |line: &str| line.contains("warning: tracked") && line.contains(named);
+    assert!(run.stderr.lines().any(is_warning), "{}", run.stderr);
+    repo.evolve(&["work", "add", "more"]).expect(0);
     repo.run(&["--max-cycles=1"]).expect(0);
     let notes = repo.newest()["notes"].to_string();
-    assert!(!notes.contains("no commit holds"), "{notes}");
+    assert!(!notes.contains("made.txt"), "{notes}");
 }

@@ -550,6 +550,54 @@ fn where_checks_run_in_a_copy_what_they_write_there_is_nothing_of_the_users() {
 }
 
 #[test]
+fn what_one_check_writes_to_a_tracked_file_in_a_copy_meets_no_other_goal() {
+    for (flags, settings) in [PLACES[1], PLACES[2]] {
+        let repo = TestRepo::empty().with_out();
+        repo.write("source", "1\n");
+        repo.write("generated", "1\n");
+        repo.write(".gitignore", "built\n");
+        let goals = [
+            "  - {id: a, description: d, check: cp source generated && grep -q 2 source, weight: 5}\n",
+            "  - {id: b, description: d, check: grep -q 2 generated, weight: 4, alone: true}\n",
+            "  - {id: build, description: d, check: cp source built, weight: 3}\n",
+            "  - {id: uses, description: d, check: grep -q 2 built, weight: 2, alone: true}\n",
+        ];
+        let settings = match settings {
+            "" => "evolve: {jobs: 1}\n".to_owned(),
+            clean => clean.replace("{", "{jobs: 1, "),
+        };
+        let goals = goals.concat();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\n{settings}goals:\n{goals}"),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&["echo 2 >source", "cp source generated"]);
+        repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("newly_passing"),
+            [r#"["a","uses"]"#, r#"["b"]"#],
+            "{flags:?} {settings}"
+        );
+        let after = repo.json(".agents/evolve/fitness-1-post.json");
+        let reason = after["goals"][1]["reason"].as_str().unwrap_or_default();
+        assert!(
+            reason.ends_with(
+                "; met only by what other checks write to generated, which no commit holds"
+            ),
+            "{after}"
+        );
+        let notes = &repo.each("notes")[0];
+        assert!(
+            notes.contains(
+                "tracked, and written to in the copy while the goals were measured: generated"
+            ),
+            "{notes}"
+        );
+    }
+}
+
+#[test]
 fn an_edit_while_the_goals_of_a_good_change_are_measured_is_in_the_quarantine_and_the_change_is_kept()
  {
     let repo = with_generated("");

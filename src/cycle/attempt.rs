@@ -1,6 +1,7 @@
 //! The middle of a cycle: brief, agent, stock, second measurement. Whatever goes wrong here becomes part of the evidence,
 //! so that the cycle is settled on every path.
 
+mod apart;
 mod built;
 mod call;
 mod came;

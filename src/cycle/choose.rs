@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
+use crate::model::output;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
@@ -152,10 +153,18 @@ pub async fn measure_before(
         Ok(files.flatten().collect())
     };
     let there = protected()?;
-    let mut watch = Watch::lightly_over([yardstick.frozen.clone(), there.clone()].concat());
+    let watched = [yardstick.frozen.clone(), there.clone()].concat();
+    let mut watch = Watch::lightly_over(watched).and_tracked();
     let measured = measure_all(session, progress, start, goals, purpose, &mut watch).await;
     let snapshot = measured.inspect_err(|_| tell_of_written(session))?;
     progress.touched.extend(watch.touched().cloned());
+    let written = watch.written.take().unwrap_or_default();
+    let new: Vec<String> = written.difference(&progress.written).cloned().collect();
+    if let Some(note) = output::written_in_copy(&new) {
+        progress.note_found(&note);
+        session.events.warn(note);
+    }
+    progress.written.extend(new);
     let made = protected()?
         .into_iter()
         .filter(|file| there.binary_search(file).is_err());

@@ -20,6 +20,8 @@ pub struct Watch {
     is_light: bool,
     changed: BTreeSet<String>,
     touched: BTreeSet<String>,
+    /// The tracked files that checks wrote to in a copy; none where that is not looked for.
+    pub written: Option<BTreeSet<String>>,
 }
 
 /// What a file was like before checks ran.
@@ -35,6 +37,15 @@ impl Watch {
         Watch {
             files,
             ..Watch::default()
+        }
+    }
+
+    /// Looks for tracked files, too, to which checks write in a copy.
+    #[must_use]
+    pub fn and_tracked(self) -> Watch {
+        Watch {
+            written: Some(BTreeSet::new()),
+            ..self
         }
     }
 

@@ -9,6 +9,7 @@ mod attributes;
 mod change;
 mod checks;
 mod copies;
+mod in_copy;
 mod index;
 mod land;
 mod leftovers;

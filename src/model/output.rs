@@ -161,10 +161,19 @@ pub fn came(files: &[String], place: Came) -> String {
 pub fn written_in_copy(files: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
-            "tracked, and written to in the copy while the goals were measured, so that these may be met by what no commit holds: {} (commit what checks write, or have them compare)",
+            "tracked, and written to in the copy while the goals were measured: {} (commit what checks write, or have them compare)",
             text::some_of(files, CAME)
         )
     })
+}
+
+/// Returns why a goal fails that passes beside other checks, which write to tracked files in the copy, and not on what is committed.
+pub fn met_by_written(reason: Option<String>, files: &[String]) -> String {
+    let reason = reason.map_or(String::new(), |reason| format!("{reason}; "));
+    format!(
+        "{reason}met only by what other checks write to {}, which no commit holds",
+        text::some_of(files, NAMED)
+    )
 }
 
 /// Returns the words on files that tools made, that an agent left and that were not committed.

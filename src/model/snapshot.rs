@@ -207,6 +207,15 @@ pub fn newly_passing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         .collect()
 }
 
+/// Returns those of the goals of which none of these measurements says that they pass.
+pub fn not_passing(ids: &[String], measured: &[Measurement]) -> Vec<String> {
+    let passes = |id: &&String| {
+        let mut of_it = measured.iter().filter(|one| one.id == **id);
+        of_it.any(|one| one.result == CheckResult::Pass)
+    };
+    ids.iter().filter(|id| !passes(id)).cloned().collect()
+}
+
 /// Returns the ids of goals that were mended until `after`: of those that were `mended` until `before` whatever still passes, and
 /// those that pass in `after` and did not in `before`.
 pub fn still_mended(mended: &[String], before: &Snapshot, after: &Snapshot) -> Vec<String> {
@@ -288,6 +297,19 @@ mod tests {
             let snapshot = snapshot(goals.collect());
             assert_eq!((snapshot.score, snapshot.goals_passing), (score, passing));
         }
+    }
+
+    #[test]
+    fn what_was_not_measured_or_failed_or_was_skipped_does_not_pass() {
+        use CheckResult::{Fail, Pass, Skip};
+        let measured = [
+            measured("a", Pass, 1),
+            measured("b", Fail, 1),
+            measured("c", Skip, 1),
+        ];
+        let ids = ["a", "b", "c", "d"].map(str::to_owned);
+        assert_eq!(not_passing(&ids, &measured), ["b", "c", "d"]);
+        assert_eq!(not_passing(&ids[..1], &measured), Vec::<String>::new());
     }
 
     #[test]

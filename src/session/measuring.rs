@@ -3,15 +3,26 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Blamed, Cut, Session, Unready};
+use crate::effects::clock;
 use crate::effects::measure::Measurer;
+use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Fence, Profile};
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
+use crate::effects::workspace::Workspace;
 use crate::error::Error;
 use crate::event::Event;
 use crate::model::check;
 use crate::model::goals::{Goal, Goals, Where, longest_id};
 use crate::model::snapshot::Measurement;
+
+/// Where goals are measured.
+#[derive(Debug)]
+struct Place {
+    measurer: Measurer,
+    /// The copy that was made for it alone.
+    copy: Option<Repo>,
+}
 
 impl Session {
     /// Measures goals and tells of it. `purpose` names the logs and the event.
@@ -44,12 +55,67 @@ impl Session {
             purpose,
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));
-        let measurer = self
+        let place = self
             .measurer_in_place(goals.settings.measure, cycle)
             .await?;
+        let (measurer, copy) = (&place.measurer, self.copy(&place));
         let before = watch.look(&measurer.root);
+        let began = clock::file_time();
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
+        self.refuse_unmeasured(measurer, &measured)?;
+        watch.compare(&measurer.root, &before);
+        if let (Some(written), Some(repo)) = (&mut watch.written, copy) {
+            written.extend(Workspace { repo }.written_in_copy(began)?);
+        }
+        Ok(measured)
+    }
+
+    /// Measures goals one after the other in a copy, each on what is committed: what another check writes to tracked files is gone by
+    /// then, and what it builds is there. Nothing is measured where no copy is measured in.
+    pub async fn measure_apart(
+        &self,
+        goals: &Goals,
+        expected: &HashMap<String, f64>,
+        cycle: u64,
+        watch: &mut Watch,
+    ) -> Result<Vec<Measurement>, Cut> {
+        const PURPOSE: &str = "apart";
+        let all: Vec<&Goal> = goals.goals.iter().collect();
+        self.events.send(Event::MeasureStarted {
+            checks: all.len(),
+            longest_id: longest_id(&all),
+            purpose: PURPOSE,
+        });
+        let logs = self.logs().join(format!("{cycle}-{PURPOSE}"));
+        let place = self
+            .measurer_in_place(goals.settings.measure, cycle)
+            .await?;
+        let (measurer, Some(repo)) = (&place.measurer, self.copy(&place)) else {
+            return Ok(Vec::new());
+        };
+        let before = watch.look(&measurer.root);
+        let mut measured = Vec::new();
+        for goal in all {
+            Workspace { repo }.drop_written()?;
+            let goal = &[goal];
+            let one = measurer.measure(goals, goal, expected, Some(&logs));
+            measured.extend(one.await?);
+            self.refuse_unmeasured(measurer, &measured)?;
+        }
+        watch.compare(&measurer.root, &before);
+        Ok(measured)
+    }
+
+    /// Returns the copy that is measured in; none where the user's own tree is.
+    fn copy<'a>(&'a self, place: &'a Place) -> Option<&'a Repo> {
+        let has_own = || self.isolation.is_some() && self.has_git_dir();
+        let own = || has_own().then_some(&self.repo);
+        place.copy.as_ref().or_else(own)
+    }
+
+    /// Refuses where checks, or the machine, left nothing to be judged.
+    fn refuse_unmeasured(&self, measurer: &Measurer, measured: &[Measurement]) -> Result<(), Cut> {
         if !measurer.root.exists() {
             let root = measurer.root.display();
             return Err(
@@ -62,8 +128,7 @@ impl Session {
         if let Some(isolation) = &self.isolation {
             isolation.refuse_gone()?;
         }
-        watch.compare(&measurer.root, &before);
-        for measurement in &measured {
+        for measurement in measured {
             // Nothing was learned of the goal where the machine had nothing left to run its check.
             let words = measurement.reason.as_deref().unwrap_or_default();
             let words = words.strip_prefix("could not be started: ");
@@ -72,7 +137,7 @@ impl Session {
                 return Err(error.into());
             }
         }
-        Ok(measured)
+        Ok(())
     }
 
     /// Asks the Python of checks which of the modules that they run it does not find outside of the repository; returns the questions
@@ -95,10 +160,16 @@ impl Session {
     }
 
     /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
-    async fn measurer_in_place(&self, place: Where, cycle: u64) -> Result<Measurer, Cut> {
+    async fn measurer_in_place(&self, place: Where, cycle: u64) -> Result<Place, Cut> {
         let home = self.home();
+        let mut copy = None;
         let slot = match (place, &self.isolation) {
-            (Where::Here, None) => return Ok(self.measurer.clone()),
+            (Where::Here, None) => {
+                return Ok(Place {
+                    measurer: self.measurer.clone(),
+                    copy,
+                });
+            }
             (Where::Here, Some(isolation)) => isolation.slot.clone(),
             (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
         };
@@ -115,7 +186,7 @@ impl Session {
                     branch: &branch,
                     commit: &commit,
                 };
-                slot.renew(home, base, Ignored::Go)?;
+                copy = Some(slot.renew(home, base, Ignored::Go)?);
                 let ground = home.ground_of_slot(&slot.root);
                 self.measurer
                     .at(&slot.root, self.sandbox.fence(Profile::Checks, &ground)?)
@@ -126,7 +197,7 @@ impl Session {
             commit: &commit,
         };
         self.make_ready(&slot, base, &measurer.fence).await?;
-        Ok(measurer)
+        Ok(Place { measurer, copy })
     }
 
     /// Returns the commit that stands for this one where it is measured: what an agent committed of evolve's own files is not kept,

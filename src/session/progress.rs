@@ -103,6 +103,8 @@ pub struct Progress {
     pub came: BTreeSet<String>,
     /// Files that checks run and do something to themselves: that was so before an agent was called.
     pub touched: BTreeSet<String>,
+    /// The tracked files of which it was said that checks write to them in a copy.
+    pub written: BTreeSet<String>,
     /// What a reader of the next record should know of what was found before an agent was called.
     pub found: Vec<String>,
     /// What of it was not told yet, as the lines of the cycle that records it do that.
@@ -148,6 +150,7 @@ impl Progress {
             is_measured: false,
             came: BTreeSet::new(),
             touched: BTreeSet::new(),
+            written: BTreeSet::new(),
             found: Vec::new(),
             untold: Vec::new(),
         }

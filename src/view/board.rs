@@ -402,6 +402,7 @@ fn in_words(purpose: &str) -> &str {
         "recheck" => "the goal again, alone",
         "rebuilt" => "again what ran an older build",
         "alone" => "which check changed files",
+        "apart" => "each goal on what is committed",
         purpose => purpose,
     }
 }

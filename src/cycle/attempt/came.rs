@@ -1,5 +1,5 @@
-//! Untracked files that came while goals were measured after an agent, and tracked ones that were written to in a copy then: no commit
-//! holds them, so that a clone lacks what the goals may have been met with.
+//! Untracked files that came while goals were measured after an agent: no commit holds them, so that a clone lacks what the goals may
+//! have been met with.
 
 use super::Attempt;
 use crate::effects::keep::to_hex;
@@ -7,7 +7,6 @@ use crate::effects::workspace::Start;
 use crate::error::Result;
 use crate::model::gate::Fate;
 use crate::model::goals::Where;
-use crate::model::ledger::is_ledger_path;
 use crate::model::output::{self, Came};
 use crate::model::text;
 use crate::session::{Progress, Session};
@@ -31,13 +30,6 @@ impl Attempt<'_> {
         if session.isolation.is_some() {
             // In the user's own tree that was done with what checks wrote.
             stock.notes.extend(workspace.clear_pipes(start)?);
-            let written = workspace.tracked_changes()?.into_iter();
-            let written = written.filter(|path| !is_ledger_path(path));
-            let written: Vec<String> = written.map(text::path).collect();
-            let note = output::written_in_copy(&written);
-            let is_new = |note: &String| !stock.notes.contains(note);
-            let note = note.filter(is_new);
-            stock.notes.extend(note);
         }
         let came = workspace.came_since_stock(start, stock)?;
         progress.came.extend(came.iter().map(|path| to_hex(path)));

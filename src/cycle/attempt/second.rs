@@ -88,7 +88,7 @@ impl Attempt<'_> {
         start: &Start,
         written: &mut Written,
     ) -> Result<(), Cut> {
-        let mut watch = Watch::over(self.to_watch(session, start));
+        let mut watch = Watch::over(self.to_watch(session, start)).and_tracked();
         let mut second = self
             .measure_once(session, progress, start, &mut watch, written)
             .await;
@@ -110,6 +110,12 @@ impl Attempt<'_> {
             stood = self.look_at_refs(session, start)?;
             let files = second.as_mut().ok().map(|(_, files)| files);
             self.settle_taken_out(session, start, taken_out, files, written)?;
+        }
+        if let Ok((after, _)) = &mut second {
+            let apart = self.measure_apart(session, progress, start, &mut watch, after);
+            if let Err(cut) = apart.await {
+                second = Err(cut);
+            }
         }
         let (after, files) = match second {
             Ok(second) => second,
