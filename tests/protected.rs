@@ -719,6 +719,128 @@ fn a_database_that_a_running_program_has_open_is_left_where_a_wildcard_protects(
 }
 
 #[test]
+fn a_database_that_a_running_program_begins_to_write_while_the_agent_works_is_left_where_a_wildcard_protects()
+ {
+    let repo = with_tests("");
+    fs::remove_file(repo.path("tests/mine")).unwrap();
+    let mut program = repo.command("sh");
+    program.args(["-c", "while test ! -e begin; do sleep 0.02; done; printf 'row 1\n' >tests/mine; exec 3<>tests/mine; touch done; exec sleep 600"]);
+    let mut program = program.spawn().unwrap();
+    repo.agent_does(&["touch begin; while test ! -e done; do sleep 0.02; done; rm begin done; echo echo good >unit.c"]);
+    let run = repo.run(&["--max-cycles=1"]);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    run.expect(0);
+    assert_eq!(
+        repo.each("reason"),
+        ["goalposts moved: tests/mine is new, and a running program has it open"]
+    );
+    assert_eq!(repo.read("tests/mine"), "row 1\n");
+    assert_eq!(kept(&repo, b"mine"), Vec::<Vec<u8>>::new());
+}
+
+#[test]
+fn a_lent_database_that_a_running_program_of_the_users_has_open_is_left() {
+    for protect in ["set/mine", "'set/**'"] {
+        let mut repo = TestRepo::empty();
+        repo.write(".gitignore", "/set\n/begin\n/done\n");
+        repo.write("app.sh", "echo bad\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{product: [app.sh], protect: [{protect}], link: [set]}}\ngoals:\n  - {{id: good, description: d, check: sh app.sh | grep -q good, weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        repo.write("set/mine", "row 1\n");
+        let mut program = repo.command("sh");
+        program.args(["-c", "exec 3<>set/mine; while test ! -e begin; do sleep 0.02; done; printf 'row 2\n' >&3; touch done; exec sleep 600"]);
+        let mut program = program.spawn().unwrap();
+        let here = repo.root().to_string_lossy().into_owned();
+        repo.env.push(("HERE".to_owned(), here));
+        repo.agent_does(&["touch \"$HERE/begin\"; while test ! -e \"$HERE/done\"; do sleep 0.02; done; echo echo good >app.sh"]);
+        let inode = |repo: &TestRepo| fs::metadata(repo.path("set/mine")).unwrap().ino();
+        let before = inode(&repo);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]);
+        program.kill().unwrap();
+        program.wait().unwrap();
+        run.expect(0);
+        assert_eq!(
+            repo.each("reason"),
+            ["goalposts moved: set/mine changed"],
+            "{protect}"
+        );
+        assert_eq!(
+            (inode(&repo), repo.read("set/mine")),
+            (before, "row 2\n".to_owned()),
+            "{protect}"
+        );
+        let notes = repo.newest()["notes"].to_string();
+        let said = "was left, because a running program has it open (what it was before is in the quarantine): set/mine";
+        assert!(notes.contains(said), "{protect}: {notes}");
+        assert_eq!(kept(&repo, b"mine"), [b"row 1\n"], "{protect}");
+    }
+}
+
+#[test]
+fn a_lent_file_that_does_not_fit_into_the_quarantine_stops_each_run_until_there_is_room() {
+    for (writes, result) in [
+        (
+            "echo agent >set/mine; echo echo good >app.sh",
+            "interrupted",
+        ),
+        ("echo 'echo code >set/mine; echo good' >app.sh", "improved"),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(".gitignore", "/set\n");
+        repo.write("app.sh", "echo bad\n");
+        repo.write(
+            "GOALS.yaml",
+            "version: 1\nevolve: {product: [app.sh], protect: ['set/**'], link: [set]}\ngoals:\n  - {id: good, description: d, check: sh app.sh | grep -q good, weight: 5}\n",
+        );
+        repo.commit_all("first");
+        repo.write("set/mine", "precious\n");
+        let earlier = repo.private().join("quarantine/earlier-1");
+        fs::create_dir_all(&earlier).unwrap();
+        let large = fs::File::create(earlier.join("large")).unwrap();
+        large.set_len(1 << 30).unwrap();
+        repo.agent_does(&[writes, "true"]);
+        for _ in 0..2 {
+            let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(11);
+            assert!(run.stderr.contains("set/mine"), "{}", run.stderr);
+        }
+        fs::remove_dir_all(&earlier).unwrap();
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result")[0], result, "{writes}");
+        let mut held = kept(&repo, b"mine");
+        held.push(repo.read("set/mine").into_bytes());
+        assert!(held.contains(&b"precious\n".to_vec()), "{writes}");
+    }
+}
+
+#[test]
+fn what_somebody_installs_meanwhile_in_a_lent_folder_of_tools_is_named_and_in_the_quarantine() {
+    let mut repo = TestRepo::empty();
+    repo.write(".gitignore", "/node_modules\n");
+    repo.write("app.sh", "echo bad\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {product: [app.sh], link: [node_modules]}\ngoals:\n  - {id: lint, description: d, check: sh node_modules/lint/cli.sh, weight: 9}\n",
+    );
+    repo.commit_all("first");
+    let old = "sh app.sh | grep -q good\n";
+    repo.write("node_modules/lint/cli.sh", old);
+    let here = repo.root().to_string_lossy().into_owned();
+    repo.env.push(("HERE".to_owned(), here));
+    repo.agent_does(&["cd \"$HERE/node_modules\"; rm -r lint; mkdir lint; echo '# installed' >lint/cli.sh; cd \"$OLDPWD\"; echo echo good >app.sh"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(repo.read("node_modules/lint/cli.sh"), old);
+    let notes = repo.newest()["notes"].to_string();
+    let said = "files put back: node_modules/lint/cli.sh";
+    assert!(notes.contains(said), "{notes}");
+    assert_eq!(kept(&repo, b"cli.sh"), [b"# installed\n"]);
+}
+
+#[test]
 fn what_checks_build_in_a_folder_that_copies_are_lent_is_built_anew() {
     for (flags, settings) in [(&["--isolate"][..], ""), (&[][..], ", measure: clean")] {
         let repo = TestRepo::empty();

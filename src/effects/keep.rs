@@ -30,6 +30,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::mirror::Mirror;
 use crate::effects::modes;
 use crate::effects::places::Places;
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::record::put_back::PUT_BACK;
@@ -37,7 +38,10 @@ use crate::model::text;
 
 pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
-use copy::{Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
+use copy::{
+    FILE_LIMIT, Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write,
+};
+pub use grown::is_in_use;
 pub use links::Links;
 pub use loose::is_loose;
 use loose::is_worth_keeping;
@@ -97,6 +101,8 @@ pub struct PutBack {
     lost: Vec<String>,
     /// What somebody's program goes on writing to and was left: the agent may have added to it, too.
     grown: Vec<String>,
+    /// What a program of somebody's has open that may write to it, and was left.
+    in_use: Vec<String>,
 }
 
 /// How the note begins that names files of the user's which an agent destroyed with all copies of them.
@@ -106,9 +112,7 @@ impl PutBack {
     /// Says what was done, for the record.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if !self.files.is_empty() {
-            notes.push(format!("{PUT_BACK}{}", text::some_of(&self.files, SHOWN)));
-        }
+        notes.extend(put_back_words(&self.files));
         if !self.lost.is_empty() {
             notes.push(format!(
                 "{LOST}, because their copies were changed, too: {}",
@@ -116,8 +120,19 @@ impl PutBack {
             ));
         }
         notes.extend(grown_words(&self.grown));
+        if !self.in_use.is_empty() {
+            notes.push(format!(
+                "changed since the agent began and was left, because a running program has it open (what it was before is in the quarantine): {}",
+                text::some_of(&self.in_use, SHOWN)
+            ));
+        }
         notes
     }
+}
+
+/// Returns the words on files that were put back, if there are any.
+pub fn put_back_words(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| format!("{PUT_BACK}{}", text::some_of(files, SHOWN)))
 }
 
 /// Returns the words on files to which a program goes on writing, if there are any.
@@ -348,6 +363,7 @@ impl Kept {
         quarantine: &mut Quarantine,
     ) -> Result<PutBack> {
         let mut put_back = PutBack::default();
+        let written_to = WrittenTo::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
             if !entry.is_kept() || is_as_left(root, folders, &path, entry) {
@@ -366,6 +382,13 @@ impl Kept {
                 put_back.lost.push(shown);
                 continue;
             };
+            if grown::is_in_use(root, &path, &written_to) {
+                // Its writer would go on in the file that is moved away.
+                let before = files::read_bounded(&source, FILE_LIMIT)?;
+                quarantine.keep_bytes(&path, &before.unwrap_or_default())?;
+                put_back.in_use.push(shown);
+                continue;
+            }
             let path = path.strip_suffix(b"/").map(<[u8]>::to_vec).unwrap_or(path);
             let target = root.join(OsStr::from_bytes(&path));
             // The way first: behind a link that stands in it lies somebody else's file.

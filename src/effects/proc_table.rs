@@ -1,6 +1,8 @@
 //! Reads the kernel's table of processes (`/proc`). Where there is none, nothing is found and only process groups are
 //! ended.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -139,15 +141,30 @@ fn is_at(pid: u32, name: &str, folder: &Path) -> bool {
 
 /// Says whether a process has the file with this device and inode open to write to it, as far as the user may look.
 pub fn is_written_to(file: (u64, u64)) -> bool {
-    all().into_iter().any(|pid| {
-        let open = fs::read_dir(format!("/proc/{pid}/fd"));
-        let mut open = open.into_iter().flatten().flatten();
-        open.any(|one| {
-            let name = one.file_name();
-            let meta = fs::metadata(one.path());
-            meta.is_ok_and(|meta| (meta.dev(), meta.ino()) == file)
-                && is_to_write(pid, &name.to_string_lossy())
-        })
+    let mut open = all().into_iter().flat_map(open_to_write);
+    open.any(|open| open == file)
+}
+
+/// The files that processes have open to write to them, as far as the user may look: looked for once, when it is first asked.
+#[derive(Debug, Default)]
+pub struct WrittenTo(OnceCell<HashSet<(u64, u64)>>);
+
+impl WrittenTo {
+    /// Says whether the file with this device and inode is among them.
+    pub fn has(&self, file: (u64, u64)) -> bool {
+        let look = || all().into_iter().flat_map(open_to_write).collect();
+        self.0.get_or_init(look).contains(&file)
+    }
+}
+
+/// Returns the files that a process has open to write to them.
+fn open_to_write(pid: u32) -> impl Iterator<Item = (u64, u64)> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"));
+    let open = open.into_iter().flatten().flatten();
+    open.filter_map(move |one| {
+        let meta = fs::metadata(one.path()).ok()?;
+        let is_meant = meta.is_file() && is_to_write(pid, &one.file_name().to_string_lossy());
+        is_meant.then(|| (meta.dev(), meta.ino()))
     })
 }
 

@@ -60,6 +60,12 @@ impl Attempt<'_> {
                 Restored::Left => uncopied.push(file.clone()),
             }
         }
+        let back: Vec<String> = self
+            .lent_back
+            .iter()
+            .map(|(file, _)| file.clone())
+            .collect();
+        stock.notes.extend(keep::put_back_words(&back));
         stock.notes.extend(quarantine.notes());
         note_uncopied(stock, &uncopied);
         Ok(())

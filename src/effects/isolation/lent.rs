@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::Isolation;
 use crate::effects::files::is_within;
-use crate::effects::keep::{self, Kept, PutBack};
+use crate::effects::keep::{self, Kept};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Start, Workspace};
@@ -44,6 +44,7 @@ impl Isolation {
         // Whoever works in the slot has no business there: none is loose.
         kept.note_protected(protection, &BTreeSet::new(), found.is_cut);
         kept.note_of_checks_lent(began, last);
+        kept.note_lent();
         Ok(kept)
     }
 }
@@ -74,24 +75,28 @@ pub fn named(start: &Start) -> impl Iterator<Item = String> {
 /// Puts them back in the user's checkout, what checks built there, too; says which.
 pub fn put_back(user: &Repo, start: &Start) -> Result<Vec<String>> {
     put_back_by(user, start, |kept, root, folders, quarantine| {
-        kept.put_back_all_built(root, folders, quarantine)?;
-        kept.put_back(root, folders, quarantine)
+        let built = kept.put_back_all_built(root, folders, quarantine)?;
+        let mut notes = kept.put_back(root, folders, quarantine)?.notes();
+        notes.extend(keep::put_back_words(&built));
+        Ok(notes)
     })
 }
 
 /// Puts back what was removed there, after a change that is not undone. What is changed may be the checks' doing, or the user's, and
 /// stays; the earlier version goes to the quarantine.
 pub fn put_back_missing(user: &Repo, start: &Start) -> Result<Vec<String>> {
-    put_back_by(user, start, Kept::put_back_missing)
+    put_back_by(user, start, |kept, root, folders, quarantine| {
+        let put_back = kept.put_back_missing(root, folders, quarantine)?;
+        Ok(put_back.notes())
+    })
 }
 
-type PutsBack = fn(&Kept, &Path, &[PathBuf], &mut Quarantine) -> Result<PutBack>;
+type PutsBack = fn(&Kept, &Path, &[PathBuf], &mut Quarantine) -> Result<Vec<String>>;
 
 fn put_back_by(user: &Repo, start: &Start, puts_back: PutsBack) -> Result<Vec<String>> {
     let mut quarantine = Quarantine::of(&user.private, &start.session, start.cycle);
     let folders = keep::folders(&user.own_places());
-    let put_back = puts_back(&start.lent, &user.root, &folders, &mut quarantine)?;
-    let mut notes = put_back.notes();
+    let mut notes = puts_back(&start.lent, &user.root, &folders, &mut quarantine)?;
     notes.extend(quarantine.notes());
     Ok(notes)
 }

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
 use super::{Kept, clear_way, from_hex, grown, is_way_free, is_worth_keeping, to_hex};
 use crate::effects::files;
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::yardstick;
+use crate::model::{text, yardstick};
 
 /// Says whether a file is small enough to be copied.
 pub fn is_small(root: &Path, path: &str) -> bool {
@@ -70,13 +71,14 @@ impl Kept {
         found
     }
 
-    /// Puts all built files that changed back, after an undo.
+    /// Puts all built files that changed back, after an undo; returns which, for people.
     pub fn put_back_all_built(
         &self,
         root: &Path,
         folders: &[PathBuf],
         quarantine: &mut Quarantine,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
+        let mut files = Vec::new();
         let is_built = |name: &&String| self.untracked[*name].output == Some(Output::Built);
         for name in self.untracked.keys().filter(is_built) {
             let path = from_hex(name);
@@ -89,8 +91,11 @@ impl Kept {
                 // Better none than the agent's: what is missing is built anew.
                 quarantine.take(root, &path)?;
             }
+            if restored == Restored::Back {
+                files.push(text::path(&path));
+            }
         }
-        Ok(())
+        Ok(files)
     }
 
     /// Takes away what checks run and was not there, after an undo: it was built from what is undone.
@@ -122,7 +127,7 @@ impl Kept {
         if entry.is_loose && grown::is_growing(root, path, entry, folders) {
             return Ok(Restored::Grows);
         }
-        if entry.is_loose && grown::is_in_use(root, path) {
+        if entry.is_loose && grown::is_in_use(root, path, &WrittenTo::default()) {
             return Ok(Restored::InUse);
         }
         let Some(source) = entry.source(folders) else {

@@ -67,6 +67,9 @@ pub struct Copy {
     /// It lies in a slot, where nobody has files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_nobodys: bool,
+    /// It lies in the user's checkout and is lent to a slot: what became of it meanwhile may be the user's own doing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_lent: bool,
     /// What tells the copy from one that was written to since.
     #[serde(skip)]
     pub(super) copy_stamp: String,
@@ -155,6 +158,7 @@ impl Copy {
             is_loose: false,
             is_of_checks: false,
             is_nobodys: false,
+            is_lent: false,
             copy_stamp: String::new(),
         }
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::copy::{Copy, FILE_LIMIT};
 use crate::effects::files::is_beneath;
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::{files, proc_table};
 
 /// Says whether a file is the very one that was copied, begins with what it held, and is being written to. All that the
@@ -31,9 +32,9 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
 }
 
 /// Says whether a program has a file open that it may write to. All that the agent started has ended by now.
-pub(super) fn is_in_use(root: &Path, path: &[u8]) -> bool {
+pub fn is_in_use(root: &Path, path: &[u8], written_to: &WrittenTo) -> bool {
     let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path)));
-    meta.is_ok_and(|meta| meta.is_file() && proc_table::is_written_to((meta.dev(), meta.ino())))
+    meta.is_ok_and(|meta| meta.is_file() && written_to.has((meta.dev(), meta.ino())))
 }
 
 /// Says whether a file's first bytes are those of its copy.

@@ -19,16 +19,17 @@ pub fn is_loose(protection: &Protection, path: &[u8]) -> bool {
 }
 
 /// Says whether what a file holds, or a copy of it, is to be kept in the quarantine: it may be somebody's. What checks wrote to before
-/// has to leave room there.
+/// has to leave room there, and so has what is lent and made anew by tools, which the user may have installed meanwhile.
 pub(super) fn is_worth_keeping(
     path: &[u8],
     file: &Path,
     entry: &Copy,
     quarantine: &mut Quarantine,
 ) -> bool {
+    let is_made = is_made_anew(&text::path(path), file, entry);
     !entry.is_nobodys
-        && !is_made_anew(&text::path(path), file, entry)
-        && (!entry.is_of_checks || quarantine.has_room_for(file))
+        && (!is_made || entry.is_lent)
+        && (!(is_made || entry.is_of_checks) || quarantine.has_room_for(file))
 }
 
 impl Kept {
@@ -46,6 +47,13 @@ impl Kept {
         self.untracked
             .values_mut()
             .for_each(|entry| entry.is_nobodys = true);
+    }
+
+    /// Notes that all of it is lent to a slot.
+    pub fn note_lent(&mut self) {
+        self.untracked
+            .values_mut()
+            .for_each(|entry| entry.is_lent = true);
     }
 
     /// Notes to which of the files that checks may make they wrote since `began`, before any agent of the session ran; none where one did.

@@ -9,7 +9,7 @@ use crate::effects::journal::{Journal, JournalFile, Phase};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::model::slot::Provisions;
@@ -36,6 +36,9 @@ pub fn settle(
             let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
             let landed = Workspace { repo }.complete_landing(landing, &mut quarantine)?;
             record.notes.extend(landed.iter().flatten().cloned());
+            if landed.is_some() {
+                record.notes.extend(lent::put_back_missing(repo, start)?);
+            }
             landed.is_some()
         }
         None => is_decided,
@@ -48,7 +51,8 @@ pub fn settle(
         return Ok((record, said));
     }
     let provisions = journal.slot.clone().unwrap_or_default();
-    let work = rescue(repo, start, provisions)?;
+    let (work, notes) = rescue(repo, start, provisions)?;
+    record.notes.extend(notes);
     record.timestamp = crate::effects::clock::timestamp();
     record.result = CycleResult::Interrupted;
     record.reason = Some("the session died in mid-cycle".to_owned());
@@ -87,8 +91,11 @@ impl Work {
     }
 }
 
-/// Takes over what the agent had done so far. What cannot be looked at now has to wait.
-fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
+/// Puts back what the checkout lent, and takes over what the agent had done so far; says what was put back. What cannot be looked at
+/// now, or has no room where it has to go, has to wait.
+fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<(Work, Vec<String>)> {
+    // First: these are the user's, whatever became of the slot.
+    let mut notes = lent::put_back(repo, start)?;
     let name = start.work_ref();
     let is_there = || repo.resolve(&name).ok().flatten().is_some();
     // All of it was taken over before the session died then, and the slot may be half made anew since.
@@ -97,7 +104,6 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         place = Some(isolation.slot.root.clone());
         if isolation.refuse_gone().is_err() {
-            lent::put_back(repo, start)?;
             return Ok(None);
         }
         if !was_there {
@@ -115,17 +121,20 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
                 "where it is the copy that the agent filled: remove {copy} (what it did not commit there is gone then), and run evolve again"
             )));
         }
-        Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
+        Err(error) if error.is_of_machine() || error.is_halt() || error.kind == Kind::Human => {
+            return Err(error);
+        }
         Err(error) => {
             tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
         }
-        Ok(None) if !was_there => return Ok(Work::Gone),
-        Ok(_) => {}
+        Ok(None) if !was_there => return Ok((Work::Gone, notes)),
+        Ok(undone) => notes.extend(undone.into_iter().flatten()),
     }
-    Ok(match is_there() {
+    let work = match is_there() {
         true => Work::Kept(name),
         false => Work::None,
-    })
+    };
+    Ok((work, notes))
 }
 
 /// Returns the branch that a cycle is recorded on: its own, or, where that was renamed or removed, the one that is checked out

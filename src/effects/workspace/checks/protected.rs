@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::effects::files::is_beneath;
 use crate::effects::keep;
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::leftovers::strays::Left;
 use crate::effects::workspace::status::ignored_in;
@@ -160,7 +161,13 @@ impl Workspace<'_> {
                 "what is new of what `protect` names cannot be told: git ignores more than {MOST_TO_COMPARE} files where it leads"
             ));
         }
+        let written_to = WrittenTo::default();
         for path in new {
+            if keep::is_in_use(&self.repo.root, &path, &written_to) {
+                let words = format!("{} is new, and a running program has it open", shown(&path));
+                left.goalposts.push(words);
+                continue;
+            }
             quarantine.take(&self.repo.root, &path)?;
             match keep::is_loose(&protection, &path) {
                 true => left.loose.push(shown(&path)),
@@ -171,7 +178,8 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Takes away the ignored files that are protected and were not there, after an undo: checks wrote them to what is undone.
+    /// Takes away the ignored files that are protected and were not there, after an undo: checks wrote them to what is undone. What a
+    /// running program has open is its own.
     pub(in crate::effects) fn take_new_protected(
         &self,
         start: &Start,
@@ -179,7 +187,10 @@ impl Workspace<'_> {
     ) -> Result<()> {
         let (new, _) = self.new_protected(start)?;
         let root = &self.repo.root;
-        let mut new = new.iter().filter(|path| is_beneath(root, path));
+        let written_to = WrittenTo::default();
+        let is_in_use = |path: &[u8]| keep::is_in_use(root, path, &written_to);
+        let is_free = |path: &&Vec<u8>| is_beneath(root, path) && !is_in_use(path);
+        let mut new = new.iter().filter(is_free);
         new.try_for_each(|path| quarantine.take(root, path))
     }
 
