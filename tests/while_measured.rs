@@ -598,6 +598,57 @@ fn what_one_check_writes_to_a_tracked_file_in_a_copy_meets_no_other_goal() {
 }
 
 #[test]
+fn what_the_agents_code_has_git_note_in_a_copy_hides_nothing_of_what_it_wrote_there() {
+    for hides in [
+        "git commit -qam x",
+        "git update-index --assume-unchanged f",
+        "git update-index --skip-worktree f",
+        "git config core.bare true",
+        "git checkout -qb other; git add f",
+    ] {
+        for (flags, settings) in [PLACES[1], PLACES[2]] {
+            let settings = match settings {
+                "" => "evolve: {product: [app.sh]}\n".to_owned(),
+                clean => clean.replace("{", "{product: [app.sh], "),
+            };
+            let repo = TestRepo::empty();
+            repo.write("f", "bad\n");
+            repo.write("app.sh", "true\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
+            );
+            repo.commit_all("first");
+            repo.agent_does(&[&format!("touch new; echo 'echo good >f; {hides}' >app.sh")]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let case = format!("{hides} {flags:?} {settings}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["improved"], "{case}");
+            assert_eq!(repo.each("newly_passing"), [r#"["a"]"#], "{case}");
+            assert_eq!(repo.read("f"), "bad\n", "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_change_whose_code_removes_the_git_directory_of_its_copy_is_undone_and_the_night_goes_on() {
+    let repo = TestRepo::empty();
+    repo.write("app.sh", "true\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {product: [app.sh]}\ngoals:\n  - {id: a, description: d, check: sh app.sh; test -e a, weight: 5}\n",
+    );
+    repo.commit_all("first");
+    repo.agent_does(&["touch a; echo rm -rf .git >app.sh", "touch a"]);
+    repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    let reason = &repo.each("reason")[0];
+    assert!(
+        reason.ends_with("checks removed .git from the copy that they run in"),
+        "{reason}"
+    );
+}
+
+#[test]
 fn an_edit_while_the_goals_of_a_good_change_are_measured_is_in_the_quarantine_and_the_change_is_kept()
  {
     let repo = with_generated("");

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Blamed, Cut, Session, Unready};
-use crate::effects::clock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Fence, Profile};
@@ -22,6 +21,14 @@ struct Place {
     measurer: Measurer,
     /// The copy that was made for it alone.
     copy: Option<Repo>,
+}
+
+/// Says that checks left no git directory in the copy they run in, so that nobody knows what is committed.
+fn without_git() -> Cut {
+    Cut::Unprepared(Unready {
+        why: "checks removed .git from the copy that they run in".to_owned(),
+        by: Blamed::Checks,
+    })
 }
 
 impl Session {
@@ -60,13 +67,22 @@ impl Session {
             .await?;
         let (measurer, copy) = (&place.measurer, self.copy(&place));
         let before = watch.look(&measurer.root);
-        let began = clock::file_time();
+        let copy = copy.filter(|_| watch.written.is_some());
+        let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
         self.refuse_unmeasured(measurer, &measured)?;
         watch.compare(&measurer.root, &before);
-        if let (Some(written), Some(repo)) = (&mut watch.written, copy) {
-            written.extend(Workspace { repo }.written_in_copy(began)?);
+        if let (Some(written), Some(repo)) = (&mut watch.written, copy)
+            && let Some(noted) = noted.flatten()
+        {
+            let workspace = Workspace { repo };
+            written.extend(match workspace.note_again(&noted)? {
+                true => workspace.written_in_copy(&noted)?,
+                // The agent's copy is needed; a clean one is made for each measurement.
+                false if place.copy.is_none() => return Err(without_git()),
+                false => BTreeSet::from([".git".to_owned()]),
+            });
         }
         Ok(measured)
     }
@@ -94,10 +110,17 @@ impl Session {
         let (measurer, Some(repo)) = (&place.measurer, self.copy(&place)) else {
             return Ok(Vec::new());
         };
+        let workspace = Workspace { repo };
         let before = watch.look(&measurer.root);
         let mut measured = Vec::new();
+        let Some(noted) = workspace.noted()? else {
+            return Ok(measured);
+        };
         for goal in all {
-            Workspace { repo }.drop_written()?;
+            if !workspace.note_again(&noted)? {
+                return Err(without_git());
+            }
+            workspace.drop_written()?;
             let goal = &[goal];
             let one = measurer.measure(goals, goal, expected, Some(&logs));
             measured.extend(one.await?);

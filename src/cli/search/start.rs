@@ -533,7 +533,7 @@ fn unready_at_all(unready: Unready) -> Error {
         Blamed::Command(_) => {
             Error::usage(unready.why).hint("run the command in a clone to see all that it says")
         }
-        Blamed::Lent(_) => unready.error(),
+        Blamed::Lent(_) | Blamed::Checks => unready.error(),
     }
 }
 

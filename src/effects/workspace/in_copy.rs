@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Workspace;
+use crate::effects::clock;
 use crate::effects::files::{self, Stamp};
 use crate::effects::pipes;
 use crate::effects::quarantine::{FOLDER, Quarantine};
@@ -13,10 +15,61 @@ use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
 use crate::model::text;
 
+/// The files of a git directory by which it is told what is tracked and what differs.
+const FILES: [&str; 3] = ["HEAD", "index", "config"];
+
+/// What git has noted in a copy before checks run there. What these have it note (a commit, a setting, a mark by which git looks away)
+/// counts for nothing.
+#[derive(Debug)]
+pub struct Noted {
+    branch: String,
+    commit: String,
+    /// The bytes of the files that say so.
+    files: Vec<(&'static str, Vec<u8>)>,
+    /// The moment, as files are dated.
+    since: SystemTime,
+}
+
 impl Workspace<'_> {
-    /// Returns the tracked files, but for evolve's own, that differ from HEAD and to which something was done since a moment, as files
-    /// are dated, for people: what git's conversions let differ from the first was written to by no check.
-    pub fn written_in_copy(&self, since: SystemTime) -> Result<BTreeSet<String>> {
+    /// Returns what git has noted by now; none where it has no branch with a commit.
+    pub fn noted(&self) -> Result<Option<Noted>> {
+        let head = self.repo.head()?;
+        let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+            return Ok(None);
+        };
+        let read = |name| {
+            let bytes = fs::read(self.repo.git_dir().join(name));
+            bytes.ok().map(|bytes| (name, bytes))
+        };
+        Ok(Some(Noted {
+            branch,
+            commit,
+            files: FILES.into_iter().filter_map(read).collect(),
+            since: clock::file_time(),
+        }))
+    }
+
+    /// Has git note that again; says whether there still is a git directory.
+    pub fn note_again(&self, noted: &Noted) -> Result<bool> {
+        let folder = self.repo.git_dir();
+        if !folder.join("HEAD").exists() {
+            return Ok(false);
+        }
+        for (name, bytes) in &noted.files {
+            let file = folder.join(name);
+            if fs::read(&file).ok().as_ref() != Some(bytes) {
+                files::replace_unsynced(&file, bytes)?;
+            }
+        }
+        let reason = "evolve: as it was before checks ran";
+        self.repo.set_ref(&noted.branch, &noted.commit, reason)?;
+        Ok(true)
+    }
+
+    /// Returns the tracked files, but for evolve's own, that are not what is committed and to which something was done since, for
+    /// people: what git's conversions let differ from the first was written to by no check.
+    pub fn written_in_copy(&self, noted: &Noted) -> Result<BTreeSet<String>> {
+        let since = noted.since;
         let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (since.as_secs().cast_signed(), since.subsec_nanos().into());
         let is_since = |path: &[u8]| {
@@ -36,7 +89,7 @@ impl Workspace<'_> {
         Ok(written.map(text::path).collect())
     }
 
-    /// Makes tracked files what HEAD has, but for evolve's own. What they had become is gone.
+    /// Makes tracked files what is committed, but for evolve's own; what they had become is gone.
     pub fn drop_written(&self) -> Result<()> {
         let mut quarantine = self.quarantine_of_copy();
         self.put_back_those(&|path| !is_ledger_path(path), &mut quarantine)?;
