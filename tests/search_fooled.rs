@@ -42,6 +42,64 @@ fn a_folder_in_which_something_is_tracked_is_not_lent() {
 }
 
 #[test]
+fn what_the_commands_run_of_that_which_is_lent_is_put_back_before_each_of_them() {
+    let script = "wc -l <x\n";
+    for changes in [
+        "echo 'echo 1000' >tools/score.sh",
+        "rm tools/score.sh",
+        // By the code that is measured.
+        "echo 'echo echo 1000 >tools/score.sh' >>x",
+    ] {
+        let repo = TestRepo::with_number("1");
+        repo.write(".gitignore", "/tools\n");
+        repo.write("gate.sh", "sh x\n");
+        repo.commit_all("a gate");
+        repo.write("tools/score.sh", script);
+        let line = format!("echo true >>x; {changes}");
+        repo.attempts(&[&line, &line]);
+        let agent = format!("--agent={}", repo.agent());
+        let words = [
+            "search",
+            "sh tools/score.sh",
+            "--gate=sh gate.sh || true",
+            "--files=x",
+            "--link=tools",
+            "--max-attempts=2",
+            &agent,
+        ];
+        let run = repo.evolve(&words).expect(0);
+        let said =
+            "warning: tools/score.sh, which the commands run and copies are lent, was changed";
+        assert_eq!(run.stderr.matches(said).count(), 1, "{changes}: {run:?}");
+        assert_eq!(repo.read("tools/score.sh"), script, "{changes}");
+        let best = run.stdout.contains("1000") || run.stderr.contains("1000");
+        assert!(!best, "{changes}: {run:?}");
+        assert!(!repo.private().join("search/1/lent").exists(), "{changes}");
+    }
+}
+
+#[test]
+fn what_the_commands_build_in_a_lent_folder_is_theirs() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/out\n");
+    repo.commit_all("out is ignored");
+    repo.write("out/built.sh", "old\n");
+    repo.attempts(&["echo 2 >x"]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        "search",
+        "echo \"echo $(cat x)\" >out/built.sh; sh out/built.sh",
+        "--files=x",
+        "--link=out",
+        "--max-attempts=1",
+        &agent,
+    ];
+    let run = repo.evolve(&words).expect(0);
+    assert!(!run.stderr.contains("was changed"), "{run:?}");
+    assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+#[test]
 fn no_attempt_says_how_git_writes_what_is_frozen() {
     let repo = TestRepo::with_number("1");
     repo.write("score.sh", "wc -c <score.sh\n# $Id$\n");

@@ -3,6 +3,7 @@
 
 pub mod edit;
 pub mod goalposts;
+pub mod lent;
 pub mod papers;
 pub mod refs;
 pub mod sample;

@@ -11,6 +11,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Profile, Sandbox};
 use crate::effects::search::goalposts::Goalposts;
+use crate::effects::search::lent::Lent;
 use crate::effects::search::sample::Sampler;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Base, Preparation, Prepared, Slot, Written};
@@ -32,6 +33,8 @@ pub struct Searching {
     pub goalposts: OnceCell<Goalposts>,
     /// Nor in front of what the hold-out runs.
     pub goalposts_of_holdout: OnceCell<Goalposts>,
+    /// What the commands run of that which copies are lent.
+    pub lent: Lent,
     /// The agent.
     pub agent: Agent,
     /// Held as long as the search runs.
@@ -93,6 +96,16 @@ impl Slots {
             Slots::Apply => "apply",
             Slots::Tip => "tip",
         }
+    }
+}
+
+impl Searching {
+    /// Puts what copies are lent back, and tells of it.
+    pub fn put_back_lent(&self) -> Result<()> {
+        let told = self.lent.put_back()?;
+        told.into_iter()
+            .for_each(|words| self.site.events.warn(words));
+        Ok(())
     }
 }
 

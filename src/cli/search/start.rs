@@ -19,6 +19,7 @@ use crate::effects::led;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Sandbox};
+use crate::effects::search::lent::Lent;
 use crate::effects::search::store::Store;
 use crate::effects::search::{papers, refs};
 use crate::effects::slot::{Slot, Written};
@@ -292,7 +293,10 @@ async fn start(
     } else {
         go_on(&site.store, &mut lineage, running.max_cost)?;
     }
+    let copies = site.store.folder.join("lent");
+    let lent = Lent::of(&site.user, copies, &site.id, &site.request)?;
     let session = Rc::new(Searching {
+        lent,
         site,
         editable,
         goalposts: OnceCell::new(),
@@ -412,7 +416,7 @@ fn shut_in(place: &Place<'_>, wish: &Wish, lent: &[String]) -> Result<Sandbox> {
     }
     if !lent.is_empty() && !sandbox.is_on() {
         place.events.note(format!(
-            "{} of your checkout is lent as it is: what an agent writes there stays; --sandbox holds it back",
+            "{} of your checkout is lent as it is: what an agent writes there stays, but for what the commands run; --sandbox holds it back",
             text::clean_line(&text::some_of(lent, LENT))
         ));
     }

@@ -120,6 +120,7 @@ impl Job {
         let excludes = excludes::of_slot(&session.site.user, &of_git)?;
         let ground = session.site.user.ground_of_slot(&slot.root);
         let root = slot.root.clone();
+        let at_work = session.lent.at_work();
         let run = session
             .agent
             .work(
@@ -145,6 +146,8 @@ impl Job {
                 },
             )
             .await?;
+        drop(at_work);
+        session.put_back_lent()?;
         if run.report.status == "stopped" {
             return Err(stopped(session));
         }

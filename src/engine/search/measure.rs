@@ -8,7 +8,7 @@ use crate::effects::slot::{Base, Slot};
 use crate::error::Error;
 use crate::model::search::lineage::{Id, Lineage, Measure, Measured, Outcome, Request};
 use crate::model::search::score::{Channel, Score};
-use crate::model::yardstick;
+use crate::model::{text, yardstick};
 use crate::session::{Cut, Searching, Slots};
 
 /// How many samples of the baseline show whether the fitness command is deterministic (rule S3).
@@ -16,6 +16,12 @@ const BASELINE_SAMPLES: u64 = 3;
 
 /// How many bytes that measuring leaves are worth a line.
 const MUCH: u64 = 16 << 20;
+
+/// How often an attempt is measured where others change what measures it.
+const TRIES: usize = 3;
+
+/// How many files a reason names.
+const NAMED: usize = 5;
 
 /// In which copies it is measured.
 #[derive(Clone, Copy, Debug)]
@@ -136,8 +142,11 @@ impl Job {
             lane,
             more: &[],
         };
+        let is_baseline = self.id == 0 && self.what == Measure::First;
+        let before = is_baseline.then(|| session.lent.begin_baseline());
         let found = self.outcome_in(session, &bed).await?;
-        if self.id == 0 && self.what == Measure::First {
+        if let Some(before) = before {
+            session.lent.end_baseline(&before);
             let slot = bed.known_slot(session)?;
             self.tell_of_leavings(session, &slot);
         }
@@ -164,7 +173,31 @@ impl Job {
 
     /// Measures in copies of this kind, unless the attempt puts something in front of what measures it: then nothing that it scores is
     /// believed.
+    ///
+    /// Where agents that are at work meanwhile, on other attempts, change what the commands run and copies are lent, it is measured again.
     pub async fn outcome_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
+        let mut changed = Vec::new();
+        for _ in 0..TRIES {
+            session.put_back_lent()?;
+            let before = session.lent.stood();
+            let found = self.found_in(session, bed).await?;
+            changed = session.lent.doubtful(&before);
+            if changed.is_empty() {
+                return Ok(found);
+            }
+        }
+        let why = format!(
+            "what the commands run and copies are lent changed each time that it was measured: {}",
+            text::some_of(&changed, NAMED)
+        );
+        Ok(Found {
+            outcome: Outcome::Invalid(why),
+            channel: self.channel,
+            leaned_on: Vec::new(),
+        })
+    }
+
+    async fn found_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
         let mut slot = bed.slot(session, &self.commit).await?;
         let held = self.held(session, bed, &mut slot).await?;
         let (outcome, channel) = match held.moved.is_empty() {
@@ -189,6 +222,7 @@ impl Job {
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in site.request.gates.iter().enumerate() {
                 let slot = self.clean(session, bed, clean.take()).await?;
+                session.put_back_lent()?;
                 let place = site.sampler_of_gate(&slot, self.id, gate)?;
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
@@ -200,6 +234,7 @@ impl Job {
         let mut channel = self.channel;
         for number in 1..=self.samples {
             let slot = self.clean(session, bed, clean.take()).await?;
+            session.put_back_lent()?;
             let place = &site.sampler(&slot, self.id)?;
             let score = self.sample(session, place, self.id, number, channel);
             match score.await? {
@@ -213,6 +248,7 @@ impl Job {
                 continue;
             };
             let slot = site.slot(Slots::Beside, bed.lane, commit).await?;
+            session.put_back_lent()?;
             let place = &site.sampler(&slot, self.id)?;
             let score = self.sample(session, place, *other, number, channel);
             match score.await? {
