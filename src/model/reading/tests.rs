@@ -507,6 +507,34 @@ fn a_benchmark_takes_no_time_below_zero() {
 }
 
 #[test]
+fn a_command_that_failed_was_not_timed() {
+    let read = |command, results: &str| {
+        let export = report("x", &format!("{{\"results\": [{results}]}}"));
+        hyperfine::seconds(hyperfine::Of::Mean, command, &export)
+    };
+    let failed = |why: &str| {
+        let way = "what fails is not timed; if it is meant to, put `|| true` behind the command";
+        Err(format!("`c` in `x` {why}: {way}"))
+    };
+    for (codes, expected) in [
+        ("[0, 127, 1]", failed("failed in 2 of 3 runs (exit 127)")),
+        // Older versions, and those of other systems, have none for what a signal ended.
+        ("[null]", failed("failed in 1 of 1 runs (no exit code)")),
+        ("[0, 0]", Ok(0.001)),
+        ("[]", Ok(0.001)),
+    ] {
+        let result = format!(r#"{{"exit_codes": {codes}, "command": "c", "mean": 0.001}}"#);
+        assert_eq!(read(None, &result), expected, "{codes}");
+        let other = format!(r#"{result}, {{"command": "d", "mean": 5, "exit_codes": [0]}}"#);
+        assert_eq!(read(Some("d"), &other), Ok(5.0));
+        assert_eq!(read(Some("c"), &other), expected, "{codes}");
+    }
+    assert_eq!(read(None, r#"{"command": "c", "mean": 1}"#), Ok(1.0));
+    let twice = r#"{"command": "c", "mean": 1, "exit_codes": [1], "exit_codes": [0]}"#;
+    assert!(read(None, twice).is_err_and(|why| why.contains("`exit_codes` stands twice")));
+}
+
+#[test]
 fn a_document_that_would_grow_or_goes_very_deep_does_no_harm() {
     let bomb = "<?xml version='1.0'?><!-- [ --><!DOCTYPE x SYSTEM 'a>b' [<!ENTITY a 'aaaa'>]><testsuite>&a;</testsuite>";
     let read = |text: &str| junit::value(junit::Of::Time, &[report("x", text)]);
