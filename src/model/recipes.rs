@@ -41,6 +41,8 @@ pub(in crate::model) struct Rules {
     not_here: Vec<String>,
     /// What is made where nothing is asked for.
     first: Option<String>,
+    /// The call by which make starts what runs the recipes, where a Makefile says so: `SHELL` with its `.SHELLFLAGS`.
+    shell: Option<String>,
     /// It makes rules of others: `$(eval $(call rule,a))`.
     makes_rules: bool,
     /// The first of the rules that the next line of a Makefile is of.
@@ -63,7 +65,10 @@ impl Rules {
     pub(in crate::model) fn of_makefile(text: &str) -> Rules {
         let text = unfolded(text);
         let variables = Variables::of(&text);
-        let mut rules = Rules::default();
+        let mut rules = Rules {
+            shell: variables.shell(),
+            ..Rules::default()
+        };
         for Placed { line, is_certain } in placed(&text) {
             rules.makes_rules |= line.contains("(eval ") || line.contains("{eval ");
             if let Some(line) = line.strip_prefix('\t') {
@@ -218,12 +223,26 @@ impl Rules {
 
     /// Returns what the shells get that are started for the lines of a target or recipe.
     fn shells(&self, name: &str) -> impl Iterator<Item = String> {
-        let is_one = self.by_name.contains_key(".ONESHELL");
-        self.named(name)
-            .flat_map(move |rule| match is_one || rule.is_script {
-                true => vec![rule.lines.join("\n")],
-                false => shells::of_lines(&rule.lines),
-            })
+        self.named(name).flat_map(|rule| self.shells_of(rule))
+    }
+
+    fn shells_of(&self, rule: &Rule) -> Vec<String> {
+        match rule.is_script || self.by_name.contains_key(".ONESHELL") {
+            true => vec![rule.lines.join("\n")],
+            false => shells::of_lines(&rule.lines),
+        }
+    }
+
+    /// Says whether all lines of a rule are one script, for no shell.
+    fn is_others(&self, rule: &Rule) -> bool {
+        let first = rule.lines.first().and_then(|line| line.strip_prefix("#!"));
+        let interpreter = first.or(self.shell.as_deref());
+        interpreter.is_some_and(|interpreter| !interpreter.contains("sh"))
+    }
+
+    /// Returns the call by which make starts what runs the recipes, where a Makefile says so.
+    pub(in crate::model) fn shell(&self) -> Option<&str> {
+        self.shell.as_deref()
     }
 
     /// Returns the words of a target or recipe: what it needs first, and those of its lines.
@@ -288,15 +307,20 @@ impl Rules {
         names.len() < MOST_NEEDED && names.iter().all(|name| self.by_name.contains_key(name))
     }
 
-    /// Returns the targets that are made for `tasks`, or for none, and all their lines.
+    /// Returns the targets that are made for `tasks`, or for none, and what the shells get that are started for them. The lines of a script
+    /// in another language are told apart.
     pub(in crate::model) fn reached(&self, tasks: &[String]) -> (Vec<String>, Vec<String>) {
         let mut names = tasks.to_vec();
         if names.is_empty() {
             names.extend(self.first.clone());
         }
         let (names, taken) = self.needed(names, usize::MAX);
-        let lines = taken.iter().flat_map(|at| &self.rules[*at].lines);
-        (names, lines.cloned().collect())
+        let texts = |rule: &Rule| match self.is_others(rule) {
+            true => rule.lines.clone(),
+            false => self.shells_of(rule),
+        };
+        let texts = taken.iter().flat_map(|at| texts(&self.rules[*at]));
+        (names, texts.filter(|text| !text.is_empty()).collect())
     }
 
     /// Returns the targets of a Makefile that are made for `tasks`, or for none, by lines that write nothing of that name: make takes one
@@ -416,6 +440,13 @@ impl<'t> Variables<'t> {
             }
         }
         all
+    }
+
+    /// Returns the call by which make starts what runs recipes, where they say one.
+    fn shell(&self) -> Option<String> {
+        let shell = self.0.get("SHELL").copied().flatten()?;
+        let flags = self.0.get(".SHELLFLAGS").copied().flatten();
+        Some(self.put_into(&format!("{shell} {}", flags.unwrap_or("-c"))))
     }
 
     /// Returns a text with the values in it, and the values in these, up to a bound.

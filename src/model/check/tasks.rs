@@ -135,7 +135,9 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         Kind::Package => scripts(text, &used.tasks),
         Kind::Other if used.is_list() => listed(text),
         Kind::Makefile => {
-            let mut texts = Rules::of_makefile(text).reached(&used.tasks).1;
+            let rules = Rules::of_makefile(text);
+            let mut texts = rules.reached(&used.tasks).1;
+            texts.extend(rules.shell().map(str::to_owned));
             texts.extend(set_in(&used.file, text));
             texts
         }
@@ -398,6 +400,58 @@ mod tests {
                 "t",
                 "T = ci/t.sh # x\nS := a.c b.sh\n",
                 "sub/ci/t.sh sub/b.sh",
+            ),
+            // Each line begins in the folder, unless all of them are for one shell.
+            ("Makefile", "", "t:\n\tcd a\n\tsh t.sh\n", "t.sh"),
+            (
+                "Makefile",
+                "",
+                "t:\n\tcd a\n\tsh t.sh\n.ONESHELL:\n",
+                "a/t.sh",
+            ),
+            (
+                "sub/Makefile",
+                "u",
+                ".ONESHELL:\nt:\n\tcd a\nu: t\n\t@f() {\n\t  sh $$1/u.sh\n\t}\n\tcd b\n\tsh u.sh\n",
+                "sub/b/u.sh",
+            ),
+            (
+                "justfile",
+                "t",
+                "t:\n  #!/bin/sh\n  cd a\n  sh t.sh\n",
+                "a/t.sh",
+            ),
+            ("justfile", "t", "t:\n  cd a\n  sh t.sh\n", "t.sh"),
+            (
+                "justfile",
+                "t",
+                "t:\n  #!/usr/bin/env python3\n  it's = 1\n  sh t.sh\n",
+                "t.sh",
+            ),
+            // What runs the recipes is run.
+            (
+                "sub/Makefile",
+                "",
+                "D := ci\nSHELL = ./$(D)/in.sh\nt:\n\tsh t.sh\n",
+                "sub/t.sh sub/ci/in.sh",
+            ),
+            (
+                "Makefile",
+                "",
+                "SHELL := bash\n.SHELLFLAGS := -eu ci/in.sh\nt:\n\tsh t.sh\n",
+                "t.sh ci/in.sh",
+            ),
+            (
+                "Makefile",
+                "",
+                "SHELL := /bin/bash\n.SHELLFLAGS := -eu -o pipefail -c\nt:\n\tsh t.sh\n",
+                "t.sh",
+            ),
+            (
+                "Makefile",
+                "",
+                "SHELL := python3\n.ONESHELL:\nt:\n\tit's = 1\n\tsh t.sh\n",
+                "t.sh",
             ),
             (
                 "justfile",
