@@ -166,7 +166,8 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => {
-                    let one = goal(look, tasks, packages, &step, &check);
+                    let mut one = goal(look, tasks, packages, &step, &check);
+                    one.check = site::elsewhere(look, &one.check);
                     let known = step.choice.as_ref().and_then(|choice| choices.get(choice));
                     match (known, &step.choice) {
                         // Of several versions one is enough: the first that can run here.
@@ -188,7 +189,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], tasks: &TaskFiles, 
     settle::set_apart(&mut goals, &found.proposals);
     let goals = same::told_once(goals, &texts_of, same::GAVE_WAY, found)
         .into_iter()
-        .filter_map(|one| in_place(one, found))
+        .filter_map(|one| in_place(look, one, found))
         .collect::<Vec<_>>();
     found.proposals.extend(goals);
 }
@@ -345,8 +346,8 @@ fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
 
 /// Takes the place of the first goal that was proposed and does no more, and its name; drops the others. Each is named. None where such a
 /// goal judges more strictly, or leaves nothing behind: then that stays.
-fn in_place(mut one: Proposal, found: &mut Found) -> Option<Proposal> {
-    if let Some(id) = better(&one, found) {
+fn in_place(look: &dyn Look, mut one: Proposal, found: &mut Found) -> Option<Proposal> {
+    if let Some(id) = better(look, &one, found) {
         found.hands_on(&one.id, std::slice::from_ref(&id), false);
         found.leave_told(one.source, vec![id], offer::TOLD);
         return None;
@@ -391,7 +392,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Option<Proposal> {
 
 /// Returns the goal that was proposed, does all that a step does, and lets less pass, `cargo clippy -- -D warnings` of `cargo clippy`, or
 /// leaves no site among the files.
-fn better(step: &Proposal, found: &Found) -> Option<String> {
+fn better(look: &dyn Look, step: &Proposal, found: &Found) -> Option<String> {
     let mut all = found.proposals.iter().filter(|one| {
         one.folder == step.folder
             && one.measured.is_none()
@@ -400,7 +401,7 @@ fn better(step: &Proposal, found: &Found) -> Option<String> {
     let is_better = |one: &&Proposal| {
         let is_run = || same::is_run_by(&step.check, std::iter::once(&*one.check));
         is_run() && same::is_laxer(&step.check, &one.check)
-            || site::leaves_none(&one.check, &step.check)
+            || site::leaves_none(look, &one.check, &step.check)
     };
     Some(all.find(is_better)?.id.clone())
 }

@@ -306,6 +306,39 @@ fn a_site_that_ci_builds_among_the_files_is_built_elsewhere() {
 }
 
 #[test]
+fn what_sphinx_builds_in_ci_is_built_elsewhere() {
+    let steps = [
+        "pip install sphinx",
+        "sphinx-build docs docs/_build",
+        "make -C docs html",
+        "sphinx-build -b linkcheck docs docs/_build",
+        "sphinx-build manual out",
+    ];
+    let workflow = super::later::workflow_of(&serde_json::json!({}), &steps);
+    let makefile =
+        "SPHINXBUILD = sphinx-build\nBUILDDIR = _build\n%:\n\t$(SPHINXBUILD) -M $@ . $(BUILDDIR)\n";
+    let files = Files::of(&[
+        ("docs/conf.py", ""),
+        ("docs/Makefile", makefile),
+        ("manual/conf.py", ""),
+        (".github/workflows/a.yml", &workflow),
+    ]);
+    assert_eq!(
+        goals_of(&files, &WITH_CI),
+        [
+            "4 docs-build: sphinx-build -W -q docs \"$(mktemp -d)\"",
+            "4 sphinx-build-linkcheck-docs: sphinx-build -b linkcheck docs \"$(mktemp -d)\"",
+            "4 sphinx-build-manual-out: sphinx-build manual \"$(mktemp -d)\"",
+        ]
+    );
+    let left = propose(&files, &WITH_CI).left_out;
+    for step in &steps[1..3] {
+        let told = format!("{step}: docs-build tells the same");
+        assert!(left.iter().any(|line| line.ends_with(&told)), "{left:?}");
+    }
+}
+
+#[test]
 fn documentation_is_built_in_projects_of_any_kind_where_what_it_is_made_with_is_there() {
     const MISSING: &[&str] = &[
         "sphinx-build: myst_parser",
