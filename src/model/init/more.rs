@@ -1,6 +1,9 @@
 //! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Deno and Task, one line of a table for each goal, and
 //! the tasks that they list. Pure.
 
+mod cmake;
+mod presets;
+
 use super::called::{self, Task};
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{NAMES, TaskFiles, held, stands_for};
@@ -17,27 +20,30 @@ const MOST_NAMES: usize = 64;
 const ALIKE: [(&str, &[&str]); 1] = [("phpunit", &["artisan test", "paratest", "pest"])];
 
 /// A goal of a kind of project.
-struct Goal {
+struct Goal<'g> {
     role: Role,
     id: &'static str,
     says: &'static str,
-    check: &'static str,
+    check: &'g str,
     /// Files of which one has to be there; none where the project's own is enough.
     configs: &'static [&'static str],
+    /// What it lacks to run.
+    lacks: Option<&'g str>,
 }
 
-impl Goal {
-    const fn of(role: Role, id: &'static str, says: &'static str, check: &'static str) -> Goal {
+impl<'g> Goal<'g> {
+    const fn of(role: Role, id: &'static str, says: &'static str, check: &'g str) -> Goal<'g> {
         Goal {
             role,
             id,
             says,
             check,
             configs: &[],
+            lacks: None,
         }
     }
 
-    const fn by(self, configs: &'static [&'static str]) -> Goal {
+    const fn by(self, configs: &'static [&'static str]) -> Goal<'g> {
         Goal { configs, ..self }
     }
 
@@ -61,27 +67,9 @@ struct Kind {
     install: &'static str,
     /// Where what it depends on is put, and what puts it there.
     packages: Option<(&'static str, &'static str)>,
-    goals: &'static [Goal],
+    goals: &'static [Goal<'static>],
 }
 
-const CMAKE: Kind = Kind {
-    name: "CMake",
-    program: "cmake",
-    install: "install it with your system's packages",
-    packages: None,
-    goals: &[Goal::of(
-        Role::Build,
-        "builds",
-        "It builds",
-        "cmake -S . -B build && cmake --build build",
-    )],
-};
-const CTEST: Goal = Goal::of(
-    Role::Test,
-    "tests-pass",
-    "All tests pass",
-    "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
-);
 const DOTNET: Kind = Kind {
     name: ".NET",
     program: "dotnet",
@@ -205,7 +193,7 @@ const TASK: Kind = Kind {
 };
 /// What projects are told by below the root: what their files are called, or how these end, with their kind.
 const BELOW: [(&[&str], &str); 8] = [
-    (&["CMakeLists.txt"], CMAKE.name),
+    (&["CMakeLists.txt"], cmake::CMAKE.name),
     (&[".csproj"], DOTNET.name),
     (&["mix.exs"], ELIXIR.name),
     (&["composer.json"], PHP.name),
@@ -217,13 +205,8 @@ const BELOW: [(&[&str], &str); 8] = [
 
 /// Proposes goals for these kinds.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
-    if let Some(text) = read(look, "CMakeLists.txt").filter(|_| !look.has_below("build")) {
-        offer(look, tasks, &CMAKE, found);
-        let is_tested = ["enable_testing(", "include(CTest)"];
-        if is_tested.iter().any(|word| text.contains(word)) {
-            add(look, tasks, &CMAKE, &CTEST, found);
-        }
-        found.is_compiled = true;
+    if let Some(text) = read(look, "CMakeLists.txt") {
+        cmake::propose(look, tasks, &text, found);
     }
     let ends = [".csproj", ".fsproj", ".sln", ".slnx", ".vbproj"];
     let is_project =
@@ -283,7 +266,7 @@ fn offer(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, found: &mut Found) {
 }
 
 /// Proposes a goal, if it is set up and its role is free; linters stand beside each other.
-fn add(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, goal: &Goal, found: &mut Found) {
+fn add(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, goal: &Goal<'_>, found: &mut Found) {
     let config = first_of(look, "", goal.configs);
     if config.is_none() && !goal.configs.is_empty() {
         return;
@@ -324,7 +307,11 @@ fn add(look: &dyn Look, tasks: &TaskFiles, kind: &Kind, goal: &Goal, found: &mut
         .says(goal.says)
         .seen_in(config.unwrap_or(kind.name))
         .same_as(&[goal.check]);
-    found.add(ready(look, kind, one).alone());
+    let one = ready(look, kind, one).alone();
+    found.add(match goal.lacks {
+        Some(what) => one.lacks(what),
+        None => one,
+    });
 }
 
 /// Says what a goal of a kind lacks.
