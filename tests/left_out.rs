@@ -218,7 +218,7 @@ goals:
         let record = repo.newest();
         assert_eq!(record["result"], "regressed", "{script}: {record:#}");
         let reason = record["reason"].to_string();
-        let expected = "checks write tracked files, so that what is measured is in no commit: new.txt by the check of good (they are new: have git ignore them)";
+        let expected = "checks write tracked files, so that what is measured is in no commit: new.txt by the check of good (they are new: name them in .gitignore)";
         assert!(reason.contains(expected), "{script}: {reason}");
         assert!(!notes(&repo).contains("left out"), "{script}: {record:#}");
         let work = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve"]);

@@ -154,12 +154,14 @@ impl Attempt<'_> {
                 .writers(session, &after, &files, start, written)
                 .await?;
             // Of what the agent left uncommitted, or committed, only git's patterns keep it out.
-            let may_be_ignored = |file: &String| {
-                !session.repo.may_have_file(&start.tree, file) && !slot::is_input(file)
-            };
-            let advice = match files.iter().all(may_be_ignored) {
-                true => "they are new: have git ignore them",
-                false => "commit what they write, or have them compare",
+            let is_new = |file: &String| !session.repo.may_have_file(&start.tree, file);
+            let is_input = |file: &String| slot::is_input(file);
+            let advice = match () {
+                () if files.iter().any(is_input) => "commit what they write, or have them compare",
+                () if files.iter().all(is_new) => "they are new: name them in .gitignore",
+                () => {
+                    "commit what they write, have them compare, or take what is only built out of git, by `git rm --cached` and .gitignore"
+                }
             };
             self.after = Err(format!(
                 "checks write tracked files, so that what is measured is in no commit: {} ({advice})",
