@@ -279,6 +279,21 @@ fn untracked_files_that_checks_remove_before_the_agent_are_put_back() {
 }
 
 #[test]
+fn what_a_runner_covered_earlier_and_takes_away_itself_stays_away() {
+    let check = "rm -rf coverage/tmp .nyc_output; mkdir -p coverage/tmp .nyc_output; touch coverage/tmp/coverage-$$-$(date +%s%N)-0.json .nyc_output/$$; test $(ls coverage/tmp .nyc_output | grep -c .) -eq 4";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: covers, description: d, check: '{check}', weight: 3}}\n"
+    ));
+    repo.commit_all("first");
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--max-cycles=3"]).expect(0);
+    assert!(!run.stderr.contains("checks removed"), "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved", "idle", "idle"]);
+    let shown = std::fs::read_dir(repo.path("coverage/tmp")).unwrap();
+    assert_eq!(shown.count(), 1);
+}
+
+#[test]
 fn an_untracked_file_that_checks_remove_is_named_once_among_the_notes_of_a_cycle() {
     for (what, check, script) in [
         ("before and after", "rm -f mine; test -e a", "touch a"),

@@ -12,8 +12,10 @@ const NAMED: usize = 5;
 /// How a note begins that says where something went that stood in the way.
 pub const MOVED: &str = "moved out of the way: ";
 
+/// Where nyc keeps what it has covered.
+const OF_NYC: &str = ".nyc_output";
 /// What they are called, whoever makes them.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "target",
     "node_modules",
     ".venv",
@@ -31,6 +33,7 @@ const NAMES: [&str; 29] = [
     ".gradle",
     ".next",
     ".nuxt",
+    OF_NYC,
     ".svelte-kit",
     ".turbo",
     ".parcel-cache",
@@ -89,8 +92,23 @@ pub fn is_made(path: &str, begin: &[u8]) -> bool {
     let is_coverage = name.starts_with(".coverage.");
     MADE.contains(&name)
         || is_coverage
+        || is_of_v8(name)
         || MADE_ENDS.iter().any(|end| name.ends_with(end))
         || !name.ends_with(".deb") && MACHINE_CODE.iter().any(|code| begin.starts_with(code))
+}
+
+/// Says whether V8 calls what it has covered so: `coverage-`, the process, the time and a number.
+fn is_of_v8(name: &str) -> bool {
+    let inside = name.strip_prefix("coverage-");
+    let inside = inside.and_then(|name| name.strip_suffix(".json"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+    inside.is_some_and(|it| it.split('-').count() == 3 && it.split('-').all(is_number))
+}
+
+/// Says whether tools make a file for one run, by its name alone: what is of an earlier one they take away themselves, and would count it
+/// with that of a later one.
+pub fn is_of_one_run(path: &str) -> bool {
+    is_made(path, &[]) || path.split('/').any(|part| part == OF_NYC)
 }
 
 /// Says whether a file is what tools leave by the way, by its name alone: it lies in a folder that only tools fill, they make it for
@@ -332,6 +350,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_covered_is_of_one_run() {
+        for (path, expected) in [
+            (".coverage.host.1", true),
+            ("coverage/tmp/coverage-12-1796039768473-0.json", true),
+            ("a/.nyc_output/processinfo/1.json", true),
+            ("build/main.gcda", true),
+            ("node_modules/a/index.js", false),
+            ("coverage/lcov.info", false),
+        ] {
+            assert_eq!(is_of_one_run(path), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn caches_and_logs_are_left_by_the_way_and_tests_are_not() {
         for (path, expected) in [
             ("tests/__pycache__/test_a.cpython-311.pyc", true),
@@ -352,6 +384,9 @@ mod tests {
             ("a/__pycache__/m.cpython-311.pyc", &b""[..], true),
             (".coverage", b"SQLite f", true),
             ("a/.coverage.host.1", b"", true),
+            ("coverage/tmp/coverage-12-1796039768473-0.json", b"{", true),
+            ("coverage/coverage-final.json", b"{", false),
+            ("coverage-1-2.json", b"{", false),
             ("main.o", b"\x7fELF\x02\x01\x01\0", true),
             ("libx.a", b"!<arch>\n", true),
             ("a.deb", b"!<arch>\n", false),

@@ -14,6 +14,7 @@ use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::output;
 use crate::model::record::put_back::BY_CHECKS;
 use crate::model::text;
 
@@ -150,6 +151,9 @@ impl Links {
         let (link, file) = (self.folder.join(below), self.root.join(below));
         let path = below.as_os_str().as_bytes();
         if is_beneath(&self.root, path) && fs::symlink_metadata(&file).is_ok() {
+            return Ok(());
+        }
+        if output::is_of_one_run(&text::path(path)) {
             return Ok(());
         }
         if !is_free(&self.root, path) {
