@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::called::Task;
 use super::super::offer::{Proposal, Role};
 use super::super::tasks::{TaskFiles, held};
-use super::super::{Found, Look, Wishes, join, json, writers};
+use super::super::{Found, Look, Wishes, join, json, split, writers};
 use super::{Package, TABLE, cannot_be_a_goal};
 use crate::model::check;
 
@@ -50,12 +50,8 @@ pub(super) fn propose(
             .runs(look, Role::Coverage, "coverage-floor", command)
             .seen_in(join(&package.home, "package.json"))
     };
-    let tells_itself = test.is_some_and(|text| {
-        ["c8 ", "nyc ", "--coverage"]
-            .iter()
-            .any(|word| text.contains(word))
-            && !text.contains("report")
-    });
+    let measured = test.and_then(|test| measured(package, tasks, test));
+    let tells_itself = measured.is_some();
     let test_script = package.manager.script("test");
     // What the tests wait for, the number waits for, too, that they are run for.
     let as_tests = |goal: Proposal| {
@@ -96,6 +92,7 @@ pub(super) fn propose(
         return;
     };
     let own = own_floor(look, package);
+    let own = own.or_else(|| floor_of(&measured.unwrap_or_default()));
     // A check of its own even where the same command is the tests' goal: there the exit code counts, here the number.
     let goal = goal
         .covers(own, wishes.coverage, TABLE)
@@ -121,6 +118,34 @@ fn parts(package: &Package, tasks: &TaskFiles, test: &str) -> Option<Vec<String>
     (runners.len() > 1 && !is_measured).then(|| runners.into_iter().collect())
 }
 
+/// Returns the words of the script, or of one that it calls, that measures what its tests run, and shows it.
+fn measured(package: &Package, tasks: &TaskFiles, test: &str) -> Option<Vec<String>> {
+    let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
+    let is_it = |text: &String| {
+        let mut names = text.split_whitespace().map(|word| split(word).1);
+        let measures = names.any(|it| matches!(it, "c8" | "nyc") || it.starts_with("--coverage"));
+        measures && !text.contains("report")
+    };
+    let texts = writers::texts_reached(test, &texts_of);
+    let text = texts.into_iter().map(|(text, _)| text).find(is_it)?;
+    Some(text.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Returns the floor that c8 or nyc is called with.
+fn floor_of(words: &[String]) -> Option<f64> {
+    let has = |word: &str| words.iter().any(|it| it == word);
+    let value = |at: usize| match words[at].strip_prefix("--lines")? {
+        "" => words.get(at + 1).map(String::as_str),
+        value => value.strip_prefix('='),
+    };
+    let lines = || (0..words.len()).find_map(value)?.parse().ok();
+    match () {
+        () if has("--100") => Some(100.0),
+        () if has("--check-coverage") => lines(),
+        () => None,
+    }
+}
+
 /// Returns the floor that the project sets itself.
 fn own_floor(look: &dyn Look, package: &Package) -> Option<f64> {
     let within = [
@@ -140,4 +165,51 @@ fn own_floor(look: &dyn Look, package: &Package) -> Option<f64> {
     within
         .next()
         .or_else(|| files.iter().filter_map(|name| in_file(name)).next())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::init::propose;
+    use crate::model::init::tests::{Files, PLAIN};
+
+    #[test]
+    fn tests_that_measure_what_they_run_are_not_measured_around() {
+        for (scripts, expected) in [
+            (
+                r#""test": "npm run unit && npm run types", "unit": "c8 --100 node --test", "types": "tstyche""#,
+                ("npm test --silent", 100.0, true),
+            ),
+            (
+                r#""test": "c8 --check-coverage --lines 95 node --test""#,
+                ("npm test --silent", 95.0, true),
+            ),
+            (
+                r#""test": "npm run unit", "unit": "c8 --check-coverage --lines=90.5 node --test""#,
+                ("npm test --silent", 90.5, true),
+            ),
+            (
+                r#""test": "npm run unit", "unit": "c8 --lines 90 node --test""#,
+                ("npm test --silent", 80.0, false),
+            ),
+            // What is written to a file shows no table.
+            (
+                r#""test": "npm run unit", "unit": "c8 --reporter=lcov node --test""#,
+                (
+                    "npx --no-install c8 --reporter=text npm test --silent",
+                    80.0,
+                    false,
+                ),
+            ),
+        ] {
+            let package =
+                format!(r#"{{"scripts": {{{scripts}}}, "devDependencies": {{"c8": "12"}}}}"#);
+            let files = Files::of(&[("package.json", &package), ("!node_modules", "")]);
+            let found = propose(&files, &PLAIN);
+            let mut all = found.proposals.iter().filter_map(|one| {
+                let measured = one.measured.as_ref()?;
+                Some((one.check.as_str(), measured.floor, measured.is_own))
+            });
+            assert_eq!(all.next(), Some(expected), "{scripts}");
+        }
+    }
 }
