@@ -1,4 +1,4 @@
-//! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Deno and Task, one line of a table for each goal, and
+//! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Perl, Deno and Task, one line of a table for each goal, and
 //! the tasks that they list. Pure.
 
 mod cmake;
@@ -191,6 +191,21 @@ const TASK: Kind = Kind {
     packages: None,
     goals: &[],
 };
+const PERL: Kind = Kind {
+    name: "Perl",
+    program: "prove",
+    install: "it comes with Perl",
+    packages: None,
+    goals: &[
+        Goal::of(Role::Test, "tests-pass", "All tests pass", "prove -lr t").by(&[
+            "Makefile.PL",
+            "Build.PL",
+            "dist.ini",
+            "minil.toml",
+            "cpanfile",
+        ]),
+    ],
+};
 /// What projects are told by below the root: what their files are called, or how these end, with their kind.
 const BELOW: [(&[&str], &str); 8] = [
     (&["CMakeLists.txt"], cmake::CMAKE.name),
@@ -241,6 +256,16 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
             found.leave_out(
                 "config/database.yml: tests of Rails change what a database holds; a goal only looks",
             );
+        }
+    }
+    let is_test = |path: &String| path.starts_with("t/") && path.ends_with(".t");
+    let by_perl = PERL.goals[0].configs;
+    if let Some(config) = first_of(look, "", by_perl).filter(|_| look.files().iter().any(is_test)) {
+        match look.files().iter().any(|path| path.ends_with(".xs")) {
+            true => found.leave_out(format!(
+                "{config}: prove: code in C is built before it is tested"
+            )),
+            false => offer(look, tasks, &PERL, found),
         }
     }
     if tasks.listed("deno task").is_some() {
@@ -434,6 +459,12 @@ mod tests {
                     "9 tests-pass: cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
                 ][..],
             ),
+            (
+                &[("Makefile.PL", ""), ("lib/A.pm", ""), ("t/a.t", "")],
+                &["9 tests-pass: prove -lr t"],
+            ),
+            (&[("cpanfile", ""), ("A.xs", ""), ("t/a.t", "")], &[]),
+            (&[("dist.ini", ""), ("lib/A.pm", "")], &[]),
             (
                 &[("a.sln", "")],
                 &[

@@ -8,7 +8,8 @@ const MOST: usize = 8;
 /// Folders that hold nothing but tests and what these need.
 const FOLDERS: [&str; 4] = ["tests", "test", "__tests__", "Tests"];
 /// How the names of tests end, by language.
-const ENDS: [&str; 8] = [
+const ENDS: [&str; 9] = [
+    ".t",
     "_test.go",
     "_test.py",
     "_spec.rb",
@@ -125,6 +126,7 @@ mod tests {
                 &["src/**/*.test.*", "src/__tests__/**", "test/**"],
             ),
             (&["src/app/app.spec.ts"], &["src/**/*.spec.*"]),
+            (&["t/a.t", "t/b/c.t"], &["t/**/*.t"]),
             // What a library has for the tests of others is its product.
             (&["lib/testing/assertions.py"], &["tests/**"]),
             (&["core/src/test/java/A.java"], &["core/**/test/**"]),
