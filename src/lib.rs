@@ -44,6 +44,7 @@ pub mod model {
     pub mod digest;
     pub mod doctor;
     pub mod duration;
+    pub mod emptied;
     pub mod exact;
     pub mod figures;
     pub mod gate;

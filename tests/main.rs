@@ -37,6 +37,7 @@ mod kill_switch;
 mod layers;
 mod led;
 mod left_out;
+mod lent;
 mod lessons;
 mod measuring;
 mod merged;

@@ -27,6 +27,7 @@ use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep::Version;
 use crate::effects::ledger::Found;
 use crate::effects::mirror::Mirror;
+use crate::effects::slot::emptied::Tops;
 use crate::effects::workspace::{Held, Start, Stock, Written};
 use crate::effects::{clock, context, files, guard, keep, program};
 use crate::error::{Error, Result};
@@ -60,6 +61,10 @@ pub struct Attempt<'a> {
     lent: Vec<(String, Option<String>)>,
     /// What of that the agent changed, with its version since it was put back.
     lent_back: Vec<(String, Option<Version>)>,
+    /// What the copy has a link to, before the agent.
+    links: Vec<String>,
+    /// What the checkout had of what copies are lent, when that was looked at last.
+    tops: Tops,
     /// What is loosely protected and the agent changed or made, each with its version since it was put back; none where it was taken
     /// away.
     loose: Vec<(String, Option<Version>)>,
@@ -104,6 +109,8 @@ impl<'a> Attempt<'a> {
             put_back: Vec::new(),
             lent: Vec::new(),
             lent_back: Vec::new(),
+            links: Vec::new(),
+            tops: Tops::default(),
             loose: Vec::new(),
             by_name: ByName::default(),
             own_modules: Vec::new(),

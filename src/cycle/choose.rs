@@ -8,6 +8,7 @@ use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::model::emptied;
 use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
 use crate::model::output;
@@ -155,7 +156,14 @@ pub async fn measure_before(
     let there = protected()?;
     let watched = [yardstick.frozen.clone(), there.clone()].concat();
     let mut watch = Watch::lightly_over(watched).and_tracked();
+    let mut tops = session.tops(goals);
     let measured = measure_all(session, progress, start, goals, purpose, &mut watch).await;
+    let lost = tops.look_again(&session.home().root);
+    if let Some(note) = emptied::lost_words(emptied::BY_CHECKS, &lost)
+        && progress.note_found(&note)
+    {
+        session.events.warn(note);
+    }
     let snapshot = measured.inspect_err(|_| tell_of_written(session))?;
     progress.touched.extend(watch.touched().cloned());
     let written = watch.written.take().unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::effects::keep::LOST;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
+use crate::model::emptied;
 use crate::model::figures;
 use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::goals::{Goals, Where};
@@ -458,6 +459,12 @@ pub fn step_after(record: &Record, verdict: &Verdict, change: &Change) -> Step {
     if verdict.fate == Fate::Leave {
         return Step::End(Ending::somebody_else(record, change.suspect));
     }
+    // Whoever destroys what is a person's, its copies with it, is not called again before that person knows.
+    let is_lost = |note: &&String| note.starts_with(LOST) || note.starts_with(emptied::BY_AGENT);
+    if let Some(lost) = record.notes.iter().find(is_lost) {
+        let reason = format!("a human is needed: {lost}");
+        return Step::End(Ending::human_needed(reason, Vec::new()));
+    }
     if record.is_environment_change() {
         let mut reason = record.reason.clone().unwrap_or_default();
         let mut notes = record.notes.iter();
@@ -466,14 +473,7 @@ pub fn step_after(record: &Record, verdict: &Verdict, change: &Change) -> Step {
         }
         return Step::End(Ending::human_needed(reason, Vec::new()));
     }
-    // Whoever destroys what is a person's, its copies with it, is not called again before that person knows.
-    match record.notes.iter().find(|note| note.starts_with(LOST)) {
-        Some(lost) => Step::End(Ending::human_needed(
-            format!("a human is needed: {lost}"),
-            Vec::new(),
-        )),
-        None => Step::Next,
-    }
+    Step::Next
 }
 
 impl Progress {

@@ -7,8 +7,9 @@
 //! time; the next use makes them again.
 
 mod checkout;
+pub mod emptied;
 mod leads;
-mod lend;
+pub mod lend;
 pub mod lfs;
 mod made;
 mod modes;

@@ -21,9 +21,11 @@ pub use gates::add_goals;
 
 use crate::effects::quarantine::Quarantine;
 use crate::effects::search::store::{PutRight, Store};
+use crate::effects::slot::emptied::Tops;
 use crate::effects::{pipes, private};
 use crate::error::Result;
 use crate::event::Events;
+use crate::model::emptied;
 use crate::model::goals::Limits;
 use crate::model::limit;
 use crate::model::search::lineage::{End, Entry, Lineage, Note, Why, Word};
@@ -58,6 +60,8 @@ struct Crew {
     benches: BTreeSet<usize>,
     /// The most that all agents may cost, in USD.
     max_cost: Option<f64>,
+    /// What the checkout had of what copies are lent, when the last task was done.
+    tops: Tops,
 }
 
 /// Searches until the search is over or cut short.
@@ -128,6 +132,7 @@ async fn search(
         agents: (0..lineage.plan.agents.max(1) as usize).collect(),
         benches: (0..session.site.request.benchmarks.max(1) as usize).collect(),
         max_cost: session.site.request.max_cost,
+        tops: Tops::of(&session.site.user.root, &session.site.request.link),
     };
     let mut approved = 1;
     let mut enough = None;
@@ -239,6 +244,10 @@ impl Crew {
         let done = joined.expect("BUG: a search waits for nothing");
         let (task, lane, entry) = done.expect("BUG: a task of a search panicked");
         clear_way(session)?;
+        let lost = self.tops.look_again(&session.site.user.root);
+        if let Some(words) = emptied::lost_words(emptied::BY_SEARCH, &lost) {
+            session.site.events.warn(words);
+        }
         self.running.remove(&task);
         match task {
             Task::Edit { .. } => self.agents.insert(lane),

@@ -6,6 +6,7 @@ use super::{Blamed, Cut, Session, Unready};
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Fence, Profile};
+use crate::effects::slot::emptied::Tops;
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Workspace;
@@ -161,6 +162,16 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Looks at what the checkout has of what copies are lent in which an agent works, or goals are measured.
+    pub fn tops(&self, goals: &Goals) -> Tops {
+        match (&self.isolation, goals.settings.measure) {
+            (None, Where::Here) => Tops::default(),
+            (Some(_), _) | (_, Where::Clean) => {
+                Tops::of(&self.home().root, &self.options.provisions.link)
+            }
+        }
     }
 
     /// Asks the Python of checks which of the modules that they run it does not find outside of the repository; returns the questions

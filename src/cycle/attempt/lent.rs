@@ -3,11 +3,13 @@
 
 use super::Attempt;
 use super::built::note_uncopied;
+use crate::effects::isolation::Isolation;
 use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{self, Kept, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
 use crate::error::Result;
+use crate::model::emptied;
 use crate::model::goals::Where;
 use crate::model::output;
 use crate::session::Session;
@@ -19,6 +21,12 @@ impl Attempt<'_> {
             return;
         }
         let links = &session.options.provisions.link;
+        self.tops = session.tops(self.goals);
+        self.links = session
+            .isolation
+            .as_ref()
+            .map(Isolation::links)
+            .unwrap_or_default();
         let lender = Workspace {
             repo: session.home(),
         };
@@ -29,6 +37,62 @@ impl Attempt<'_> {
             (file, version)
         };
         self.lent = lender.behind(&lent).into_iter().map(version).collect();
+    }
+
+    /// Names what the checkout lost of what copies are lent while the agent ran, and links again to what it, or a command that it ran,
+    /// put something else in the place of: the goals are measured with what is lent.
+    pub(super) fn lend_again(
+        &mut self,
+        session: &Session,
+        start: &Start,
+        stock: &mut Stock,
+    ) -> Result<()> {
+        let lost = self.tops.look_again(&session.home().root);
+        stock
+            .notes
+            .extend(emptied::lost_words(emptied::BY_AGENT, &lost));
+        let isolation = session.isolation.as_ref();
+        let Some(isolation) = isolation.filter(|it| it.refuse_gone().is_ok()) else {
+            return Ok(());
+        };
+        let is_gone = |path: &&String| !isolation.slot.is_lent(&isolation.user, path);
+        let mut replaced = Vec::new();
+        let mut quarantine = Quarantine::of(&isolation.user.private, &start.session, start.cycle);
+        for path in self.links.iter().filter(is_gone) {
+            let is_theirs = !self.is_run_through(path)
+                && !start
+                    .kept
+                    .protected_links()
+                    .any(|link| link == path.as_bytes());
+            let is_replaced = match is_theirs {
+                true => {
+                    isolation.lend_again(&session.repo, path, !lost.is_empty(), &mut quarantine)?
+                }
+                // It is put back, and judged, as what checks run is.
+                false => session.repo.root.join(path).is_dir(),
+            };
+            if is_replaced {
+                replaced.push(path.as_str());
+            }
+        }
+        stock.notes.extend(emptied::replaced_words(&replaced));
+        stock.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    /// Says whether checks run files by way of a link where the agent's own may have been put: no command installs into such a folder.
+    fn is_run_through(&self, link: &str) -> bool {
+        self.built.iter().any(|(file, _)| file == link) && !output::is_of_tools(&format!("{link}/"))
+    }
+
+    /// Says what the checkout lost of what copies are lent while the goals were measured.
+    pub(super) fn note_lost(&mut self, session: &Session) {
+        let lost = self.tops.look_again(&session.home().root);
+        if let Some(stock) = &mut self.stock {
+            stock
+                .notes
+                .extend(emptied::lost_words(emptied::BY_CHECKS, &lost));
+        }
     }
 
     /// Puts those that the agent changed back before the goals are measured. One whose copies were changed, too, moves the goalposts; one

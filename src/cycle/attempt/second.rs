@@ -32,6 +32,7 @@ impl Attempt<'_> {
             .measure_written(session, progress, start, &mut written)
             .await;
         self.written = Some(written);
+        self.note_lost(session);
         if measured.is_ok() {
             self.note_came(session, progress, start)?;
         }

@@ -41,6 +41,7 @@ impl Attempt<'_> {
     /// Takes stock, and holds the change against the yardstick.
     pub(super) fn stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
         let mut stock = session.take_stock(start)?;
+        self.lend_again(session, start, &mut stock)?;
         if !stock.change.by_others.is_empty() {
             return Ok(stock);
         }

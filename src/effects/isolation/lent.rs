@@ -2,14 +2,16 @@
 //! against what it was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Isolation;
-use crate::effects::files::is_within;
+use crate::effects::files::{self, is_within};
 use crate::effects::keep::{self, Kept};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
+use crate::effects::slot::lend::is_tracked;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::yardstick::Protection;
@@ -46,6 +48,34 @@ impl Isolation {
         kept.note_of_checks_lent(began, last);
         kept.note_lent();
         Ok(kept)
+    }
+}
+
+impl Isolation {
+    /// Returns what the slot has a link to.
+    pub fn links(&self) -> Vec<String> {
+        let links = self.slot.provisions.link.iter();
+        let links = links.filter(|path| self.slot.is_lent(&self.user, path));
+        links.cloned().collect()
+    }
+
+    /// Links to `path` again where something else has its place, unless the slot's commit has that. What it is can be made anew and
+    /// goes, but to the quarantine if the checkout lost something: it may have come from there. Says whether there was something.
+    pub fn lend_again(
+        &self,
+        repo: &Repo,
+        path: &str,
+        has_lost: bool,
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        let root = &self.slot.root;
+        let is_beneath = files::is_beneath(root, path.as_bytes());
+        let was_there = is_beneath && fs::symlink_metadata(root.join(path)).is_ok();
+        if was_there && has_lost && !is_tracked(repo, path)? {
+            quarantine.take(root, path.as_bytes())?;
+        }
+        let is_lent = self.slot.lend_one(&self.user, repo, path)?;
+        Ok(was_there && is_lent)
     }
 }
 

@@ -20,23 +20,25 @@ impl Slot {
     /// and what the slot's commit holds itself is not replaced.
     pub(super) fn lend(&self, user: &Repo, repo: &Repo) -> Result<()> {
         self.take_back(user)?;
-        for path in &self.provisions.link {
-            if self.is_lent(user, path) {
-                continue;
-            }
-            if self.clear(repo, path)? == Way::Held {
-                tracing::warn!("{path} is not lent to the copy: git tracks it there");
-                continue;
-            }
-            let (from, to) = (user.root.join(path), self.root.join(path));
-            if fs::symlink_metadata(&from).is_err() {
-                continue;
-            }
-            let folder = to.parent().unwrap_or(&self.root);
-            fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
-            symlink(&from, &to).map_err(|cause| Error::io("link", &to, cause))?;
+        let links = self.provisions.link.iter();
+        let mut missing = links.filter(|path| !self.is_lent(user, path));
+        missing.try_for_each(|path| self.lend_one(user, repo, path).map(drop))
+    }
+
+    /// Links to one of them; says whether nothing that the slot's commit holds has its place.
+    pub fn lend_one(&self, user: &Repo, repo: &Repo, path: &str) -> Result<bool> {
+        if self.clear(repo, path)? == Way::Held {
+            tracing::warn!("{path} is not lent to the copy: git tracks it there");
+            return Ok(false);
         }
-        Ok(())
+        let (from, to) = (user.root.join(path), self.root.join(path));
+        if fs::symlink_metadata(&from).is_err() {
+            return Ok(true);
+        }
+        let folder = to.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+        symlink(&from, &to).map_err(|cause| Error::io("link", &to, cause))?;
+        Ok(true)
     }
 
     /// Removes the links to what is lent no more, and notes what is lent from now on.
@@ -68,7 +70,7 @@ impl Slot {
     }
 
     /// Says whether the slot has the link to what is lent.
-    pub(super) fn is_lent(&self, user: &Repo, path: &str) -> bool {
+    pub fn is_lent(&self, user: &Repo, path: &str) -> bool {
         is_beneath(&self.root, path.as_bytes())
             && fs::read_link(self.root.join(path)).is_ok_and(|to| to == user.root.join(path))
     }
@@ -105,7 +107,7 @@ enum Way {
 }
 
 /// Says whether the slot's commit has something of this name, or below it.
-fn is_tracked(repo: &Repo, path: &str) -> Result<bool> {
+pub fn is_tracked(repo: &Repo, path: &str) -> Result<bool> {
     // Pathspecs are literal in all that is asked of git, and relative to the root.
     let listed = repo.git.run(&["ls-files", "-z", "--", path])?;
     Ok(!listed.is_empty())
