@@ -40,6 +40,7 @@ pub mod model {
     pub mod audit;
     pub mod brief;
     pub mod check;
+    pub mod compiled;
     pub mod counted;
     pub mod digest;
     pub mod doctor;

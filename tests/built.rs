@@ -665,3 +665,40 @@ fn what_python_compiled_of_an_undone_change_is_not_run_any_more() {
     let asked = output(python.args(["-c", "import m; print(m.V)"]));
     assert_eq!(asked.stdout, b"1\n");
 }
+
+#[test]
+fn what_python_compiled_of_another_version_within_a_second_gives_no_verdict() {
+    let goals = "version: 1\ngoals:\n  - {id: m, description: d, check: \"python3 -c 'import m; assert m.V == 1'\", weight: 5}\n  - {id: a, description: d, check: test -e a, weight: 9}\n";
+    // Each dated as it may be by chance: the versions within one second of another.
+    let compile = "python3 -c 'import m'; touch -r m.py -d +0.4sec __pycache__/m.*.pyc";
+    for (script, result) in [
+        (
+            format!(
+                "touch -r m.py then; {compile}; echo 'V = 2' >m.py; touch -r then m.py; rm then; touch a"
+            ),
+            "regressed",
+        ),
+        (
+            format!(
+                "touch -r m.py then; echo 'V = 2' >m.py; touch -r then m.py; rm -r __pycache__; {compile}; echo 'V = 1' >m.py; touch -r then m.py; rm then; touch a"
+            ),
+            "improved",
+        ),
+    ] {
+        for flags in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+            let repo = TestRepo::empty();
+            repo.write(".gitignore", "__pycache__\n");
+            repo.write("m.py", "V = 1\n");
+            repo.write("GOALS.yaml", goals);
+            repo.commit_all("first");
+            repo.agent_does(&[&script]);
+            repo.run(flags).expect(0);
+            assert_eq!(
+                repo.each("result"),
+                [result],
+                "{script} {flags:?}: {:?}",
+                repo.each("reason")
+            );
+        }
+    }
+}

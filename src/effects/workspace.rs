@@ -8,6 +8,7 @@ mod again;
 mod attributes;
 mod change;
 mod checks;
+mod compiled;
 mod copies;
 mod in_copy;
 mod index;

@@ -67,6 +67,9 @@ impl Session {
             .measurer_in_place(goals.settings.measure, cycle)
             .await?;
         let (measurer, copy) = (&place.measurer, self.copy(&place));
+        if measurer.root == self.repo.root {
+            self.workspace().drop_doubtful_compiled()?;
+        }
         let before = watch.look(&measurer.root);
         let copy = copy.filter(|_| watch.written.is_some());
         let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
@@ -122,6 +125,7 @@ impl Session {
                 return Err(without_git());
             }
             workspace.drop_written()?;
+            workspace.drop_doubtful_compiled()?;
             let goal = &[goal];
             let one = measurer.measure(goals, goal, expected, Some(&logs));
             measured.extend(one.await?);
