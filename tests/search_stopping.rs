@@ -231,3 +231,30 @@ fn a_search_that_is_cut_short_before_its_code_was_measured_promises_nothing() {
     assert!(!run.stdout.contains("resume"), "{run:?}");
     assert!(!repo.private().join("search/1").exists());
 }
+
+#[test]
+fn a_stop_file_that_is_left_in_a_copy_ends_the_search_when_what_runs_is_done() {
+    let stop = "mkdir -p .agents/evolve; echo because >.agents/evolve/STOP";
+    let command = format!(
+        "{} stop because >/dev/null",
+        TestRepo::empty().program().display()
+    );
+    let measured = format!("test $(cat x) = 1 || {{ {stop}; }}\ncat x\n");
+    for (agent, score, when) in [
+        (stop, "cat x\n", "while the agent of attempt 1 ran"),
+        (&command, "cat x\n", "while the agent of attempt 1 ran"),
+        ("true", &measured, "while attempt 1 was measured"),
+    ] {
+        let repo = TestRepo::with_number("1");
+        repo.write("score.sh", score);
+        repo.commit_all("score");
+        repo.attempts(&[&format!("echo 2 >x; {agent}"), "echo 3 >x"]);
+        let run = repo.search(&["--max-attempts=2"]).expect(0);
+        let reason = format!("STOP file .agents/evolve/STOP: because (written in its copy {when})");
+        assert!(run.stdout.contains(&reason), "{agent}: {}", run.stdout);
+        assert_eq!(repo.endings().len(), 1, "{agent}: {}", run.stdout);
+        // It is no word of the next one's.
+        repo.resume().expect(0);
+        assert_eq!(repo.endings().len(), 2, "{agent}");
+    }
+}

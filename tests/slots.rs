@@ -343,8 +343,36 @@ fn a_stop_file_that_an_agent_leaves_in_its_copy_ends_the_session_after_its_cycle
         assert!(!run.stdout.contains("STOP"), "{script}: {}", run.stdout);
         assert_eq!(repo.each("result"), ["improved"; 2], "{script}");
         if script == by_command {
-            let said = "the loop whose agent works in this copy stops after its running cycle: .agents/evolve/STOP\n";
+            let said = "the loop at work in this copy stops after its running cycle: .agents/evolve/STOP\n";
             assert_eq!(repo.said("said"), said);
         }
+    }
+}
+
+#[test]
+fn a_stop_file_that_a_check_leaves_in_a_copy_ends_the_session_after_its_cycle() {
+    // In the first cycle the agent's change has it written, in the second session nothing has.
+    let check = "if test -e a; then if test ! -e $OUT/once; then touch $OUT/once; mkdir -p .agents/evolve; echo because >.agents/evolve/STOP; fi; else false; fi";
+    for (flags, settings) in [
+        (&["--isolate"][..], ""),
+        (&["--isolate"], ", measure: clean"),
+        (&[], ", measure: clean"),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{sweep: []{settings}}}\ngoals:\n  - {{id: a, description: d, check: '{check}', weight: 9}}\n  - {{id: b, description: d, check: test -e b, weight: 5}}\n"),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&["touch a", "touch b"]);
+        let run = repo.run(&[flags, &["--max-cycles=3"]].concat()).expect(0);
+        let reason = "STOP file .agents/evolve/STOP: because (written in its copy while goals were measured)\n";
+        let case = format!("{flags:?} {settings}: {}", run.stdout);
+        assert!(run.stdout.contains(reason), "{case}");
+        assert_eq!(repo.each("result"), ["improved"], "{case}");
+        assert!(!repo.has(".agents/evolve/STOP"), "{case}");
+        let run = repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert!(!run.stdout.contains("STOP"), "{case}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["improved"; 2], "{case}");
     }
 }

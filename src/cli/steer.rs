@@ -27,6 +27,7 @@ use crate::model::text;
 use crate::model::work::{
     self, Closed, Closing, LONGEST_TITLE, NewItem, Queue, Severity, State, WorkItem,
 };
+use crate::session::Slots;
 
 /// Stops the loop, or lets it run again.
 pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
@@ -59,9 +60,9 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
         }
         (false, off) => {
             let here = Here::find()?;
-            // The agent of a loop is heeded there as in place.
-            let is_heeded = Isolation::is_agents(&here.root) && !off && !options.now;
-            if !is_heeded {
+            // Whoever works in a copy is heeded there as in place.
+            let in_copy = Slot::copied_from(&here.root).and_then(|_| stops_in_copy(&here.root));
+            if in_copy.is_none() || off || options.now {
                 refuse_in_copy(&here.root)?;
             }
             match (off, options.now) {
@@ -85,8 +86,8 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                     if !is_kept {
                         files::replace(&path, format!("{words}\n").as_bytes())?;
                     }
-                    match Slot::copied_from(&here.root) {
-                        Some(_) => global.tell(&format!("{}\n", stops_in_copy())),
+                    match in_copy {
+                        Some(words) => global.tell(&format!("{words}: {}\n", names::STOP)),
                         None => {
                             global.tell(&format!("{}\n", what_stops(&here.private)));
                             global.tell("`evolve stop --off` takes it away\n");
@@ -217,12 +218,12 @@ fn what_stops(private: &Path) -> String {
     }
 }
 
-/// Says what a STOP file has stop in the copy that agents of a loop work in.
-fn stops_in_copy() -> String {
-    format!(
-        "the loop whose agent works in this copy stops after its running cycle: {}",
-        names::STOP
-    )
+/// Says what a STOP file has stop in a copy, where somebody is at work in it who is heeded there.
+fn stops_in_copy(root: &Path) -> Option<&'static str> {
+    let of_loop = "the loop at work in this copy stops after its running cycle";
+    let of_search = "the search at work in this copy ends when what runs is done";
+    let is_of_loop = Isolation::is_of_loop(root).then_some(of_loop);
+    is_of_loop.or_else(|| Slots::is_of_search(root).then_some(of_search))
 }
 
 /// Returns the locks of a session of the loop and of one of a search: both may run at once.

@@ -21,7 +21,6 @@ use crate::effects::{mirror, pipes, program};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
 use crate::model::git::whose::{OWN, Whose};
-use crate::model::ledger::STOP;
 use crate::model::output;
 use crate::model::record::START_IS_GONE;
 use crate::model::slot::Provisions;
@@ -101,22 +100,10 @@ impl Isolation {
         }
     }
 
-    /// Says whether agents of a loop work at a root, if it is a slot's.
-    pub fn is_agents(root: &Path) -> bool {
-        root.file_name() == Some(OsStr::new(AGENTS))
-    }
-
-    /// Returns where a STOP file is in the slot; none where something else stands in the place of a folder above it.
-    pub fn stop_file(&self) -> Option<PathBuf> {
-        let root = &self.slot.root;
-        files::is_beneath(root, STOP.as_bytes()).then(|| root.join(STOP))
-    }
-
-    /// Removes a STOP file from the slot: the next one there is the word of the agent that is called now.
-    pub fn remove_stop(&self) -> Result<()> {
-        self.stop_file().map_or(Ok(()), |file| {
-            files::remove_all(&file).map_err(|cause| Error::io("remove", &file, cause))
-        })
+    /// Says whether agents of a loop work at a root, or its goals are measured there, if it is a slot's.
+    pub fn is_of_loop(root: &Path) -> bool {
+        root.file_name()
+            .is_some_and(|name| name == AGENTS || name == MEASURING)
     }
 
     /// Takes stock of what an agent did in the slot, and takes its commits over into the user's repository, where they stay
@@ -387,6 +374,8 @@ const LOOSE_LIMIT: u64 = 64 << 20;
 
 /// The name of the slot that agents work in.
 const AGENTS: &str = "agent";
+/// What the slot is for in which goals are measured as a clone would have them.
+pub const MEASURING: &str = "measure";
 
 /// How the slot's git tells of its refs: also of those that the user's own settings hide from who fetches.
 const TELLING_ALL: &str = " -c transfer.hideRefs=!refs -c uploadpack.hideRefs=!refs upload-pack";

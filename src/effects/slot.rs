@@ -31,6 +31,7 @@ use crate::effects::pipes;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::leads::python;
+use crate::model::ledger::STOP;
 use crate::model::slot::Provisions;
 
 pub use prepare::{Preparation, Prepared};
@@ -166,8 +167,17 @@ impl Slot {
         }
         repo.git.run(&["clean", what])?;
         self.clear_unlisted(user)?;
+        self.remove_stop()?;
         self.lend(user, &repo)?;
         Ok(repo)
+    }
+
+    /// Removes a STOP file: one that is there later is the word of somebody who works here from now on.
+    fn remove_stop(&self) -> Result<()> {
+        match files::is_beneath(&self.root, STOP.as_bytes()) {
+            true => remove_all(&self.root.join(STOP)),
+            false => Ok(()),
+        }
     }
 
     /// Removes pipes, sockets, devices and what lies too deep: who was at work here left them, and git, which cleans, does not see them.

@@ -23,8 +23,9 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::effects::files;
 use crate::error::{Error, Kind, Result};
-use crate::model::ledger::KillFile;
+use crate::model::ledger::{KillFile, STOP};
 
 use news::{Happened, News};
 pub use switch::{KillSwitch, kill_files, prepare};
@@ -438,25 +439,33 @@ impl Stop {
             None if was_there => "it was taken away again".to_owned(),
             None => return None,
         };
-        self.note_asked(&mut asked, words, "written");
+        let by_agent = asked
+            .agent
+            .map(|cycle| format!("written {}", while_agent_of(cycle)));
+        self.note_asked(&mut asked, words, by_agent);
         asked.seen.clone()
     }
 
-    /// Takes a STOP file in the copy that an agent works in for one that counts: it wrote it.
-    pub fn heed_in_copy(&self, file: &Path) {
+    /// Takes a STOP file in a copy for one that counts: whoever works there wrote it, at a time that `when` tells.
+    pub fn heed_in_copy(&self, root: &Path, when: &str) {
         let mut asked = self.asked();
-        if let (None, Some(words)) = (&asked.seen, stop_file(file)) {
-            self.note_asked(&mut asked, words, "written in its copy");
+        // What stands in the place of a folder above it leads elsewhere.
+        let is_within = files::is_beneath(root, STOP.as_bytes());
+        let is_asked = asked.seen.is_some() || !is_within;
+        if let (false, Some(words)) = (is_asked, stop_file(&root.join(STOP))) {
+            self.note_asked(
+                &mut asked,
+                words,
+                Some(format!("written in its copy {when}")),
+            );
         }
     }
 
     /// Notes that it is asked to stop, with what the file says and who may have written it.
-    fn note_asked(&self, asked: &mut Asked, mut words: String, written: &str) {
-        if let Some(cycle) = asked.agent {
+    fn note_asked(&self, asked: &mut Asked, mut words: String, by: Option<String>) {
+        if let Some(by) = by {
             let gap = if words.is_empty() { "" } else { " " };
-            words.push_str(&format!(
-                "{gap}({written} while the agent of cycle {cycle} ran)"
-            ));
+            words.push_str(&format!("{gap}({by})"));
         }
         asked.seen = Some(words);
         self.is_asked.send_replace(true);
@@ -521,6 +530,11 @@ impl Stop {
         let mut receiver = self.killed.subscribe();
         let _ = receiver.wait_for(Option::is_some).await;
     }
+}
+
+/// Says when the agent of a cycle wrote something.
+pub fn while_agent_of(cycle: u64) -> String {
+    format!("while the agent of cycle {cycle} ran")
 }
 
 /// Acknowledges a kill, in a thread that is not waited for without bound.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Blamed, Cut, Session, Unready};
+use crate::effects::isolation::MEASURING;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Fence, Profile};
@@ -74,7 +75,9 @@ impl Session {
         let copy = copy.filter(|_| watch.written.is_some());
         let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
-        let measured = measured.await?;
+        let measured = measured.await;
+        self.heed_stop(measurer);
+        let measured = measured?;
         self.refuse_unmeasured(measurer, &measured)?;
         watch.compare(&measurer.root, &before);
         if let (Some(written), Some(repo)) = (&mut watch.written, copy)
@@ -127,8 +130,9 @@ impl Session {
             workspace.drop_written()?;
             workspace.drop_doubtful_compiled()?;
             let goal = &[goal];
-            let one = measurer.measure(goals, goal, expected, Some(&logs));
-            measured.extend(one.await?);
+            let one = measurer.measure(goals, goal, expected, Some(&logs)).await;
+            self.heed_stop(measurer);
+            measured.extend(one?);
             self.refuse_unmeasured(measurer, &measured)?;
         }
         watch.compare(&measurer.root, &before);
@@ -140,6 +144,14 @@ impl Session {
         let has_own = || self.isolation.is_some() && self.has_git_dir();
         let own = || has_own().then_some(&self.repo);
         place.copy.as_ref().or_else(own)
+    }
+
+    /// Takes a STOP file that checks left in a copy for the word of who works there.
+    fn heed_stop(&self, measurer: &Measurer) {
+        if measurer.root != self.home().root {
+            let when = "while goals were measured";
+            self.stop.heed_in_copy(&measurer.root, when);
+        }
     }
 
     /// Refuses where checks, or the machine, left nothing to be judged.
@@ -209,7 +221,7 @@ impl Session {
                 });
             }
             (Where::Here, Some(isolation)) => isolation.slot.clone(),
-            (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
+            (Where::Clean, _) => Slot::of(home, MEASURING, self.options.provisions.clone())?,
         };
         let head = self.repo.head()?;
         let (Some(branch), Some(mut commit)) = (head.branch, head.commit) else {

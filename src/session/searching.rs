@@ -1,7 +1,7 @@
 //! What every step of a search may read, and where its attempts are worked on and measured.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Blamed, Cut, Unready};
@@ -18,6 +18,7 @@ use crate::effects::slot::{Base, Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 use crate::event::Events;
+use crate::model::ledger::STOP;
 use crate::model::search::editable::{self, Editable};
 use crate::model::search::lineage::Request;
 use crate::model::slot::Provisions;
@@ -64,6 +65,9 @@ pub struct Site {
     pub written: Written,
 }
 
+/// How the names of a search's slots begin.
+const SEARCH: &str = "search-";
+
 /// What a slot is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
@@ -86,6 +90,13 @@ impl Slots {
     pub const OF_SEARCH: [Slots; 4] = [Slots::Agent, Slots::Measure, Slots::Beside, Slots::Try];
     /// Those in which what is to be applied is measured.
     pub const OF_APPLY: [Slots; 2] = [Slots::Apply, Slots::Tip];
+
+    /// Says whether a search is at work at a root, if it is a slot's.
+    pub fn is_of_search(root: &Path) -> bool {
+        let name = root.file_name().unwrap_or_default().to_string_lossy();
+        let is_in = |slots: &Slots| name.starts_with(&format!("{SEARCH}{}-", slots.word()));
+        Slots::OF_SEARCH.iter().any(is_in)
+    }
 
     fn word(self) -> &'static str {
         match self {
@@ -166,7 +177,7 @@ impl Site {
             link: [&self.request.link[..], more].concat(),
             prepare: self.request.prepare.clone(),
         };
-        let purpose = format!("search-{}", name(place));
+        let purpose = format!("{SEARCH}{}", name(place));
         let slot = Slot::of(&self.user, &purpose, provisions)?;
         Ok(Slot {
             written: self.written.clone(),
@@ -178,7 +189,7 @@ impl Site {
     /// Removes the slots for these purposes, which nobody needs any more; one that cannot be removed is only told of.
     pub fn remove_slots(&self, all: &[Slots]) {
         for slots in all {
-            let purpose = format!("search-{}-", slots.word());
+            let purpose = format!("{SEARCH}{}-", slots.word());
             if let Err(cause) = Slot::remove_all_of(&self.user, &purpose) {
                 self.events.warn(cause.to_string());
             }
@@ -205,6 +216,15 @@ impl Site {
             timeout: Duration::from_secs_f64(self.request.gate_timeout_s(gate)),
             ..self.sampler(slot, id)?
         })
+    }
+
+    /// Heeds a STOP file that whoever worked in a slot on this commit left there, at a time that `when` tells. One that the commit has is
+    /// nobody's word.
+    pub fn heed_stop(&self, slot: &Slot, commit: &str, when: &str) -> Result<()> {
+        if !self.user.has_file(&self.user.tree_of(commit)?, STOP)? {
+            self.stop.heed_in_copy(&slot.root, when);
+        }
+        Ok(())
     }
 
     /// Returns the folder of what is kept of an attempt beside its commit, made.

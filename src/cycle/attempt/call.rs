@@ -2,10 +2,9 @@
 
 use super::Attempt;
 use crate::effects::agent::{self, AgentRun, Call, Variable};
-use crate::effects::isolation::Isolation;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::Start;
-use crate::effects::{excludes, files};
+use crate::effects::{excludes, files, stop};
 use crate::error::Result;
 use crate::event::Event;
 use crate::model::check;
@@ -76,17 +75,14 @@ impl Attempt<'_> {
             sandbox: (&session.sandbox, &ground),
             is_kept: false,
         };
-        if let Some(isolation) = &session.isolation {
-            isolation.remove_stop()?;
-        }
         session.stop.note_agent(Some(start.cycle));
         let run = session
             .agent
             .work(&session.measurer.supervisor, &session.events, call)
             .await;
-        let isolation = session.isolation.as_ref();
-        if let Some(file) = isolation.and_then(Isolation::stop_file) {
-            session.stop.heed_in_copy(&file);
+        if let Some(isolation) = &session.isolation {
+            let when = stop::while_agent_of(start.cycle);
+            session.stop.heed_in_copy(&isolation.slot.root, &when);
         }
         session.stop.note_agent(None);
         let run = run?;

@@ -148,6 +148,8 @@ impl Job {
             .await?;
         drop(at_work);
         session.put_back_lent()?;
+        let when = format!("while the agent of attempt {id} ran");
+        session.site.heed_stop(&slot, parent, &when)?;
         if run.report.status == "stopped" {
             return Err(stopped(session));
         }

@@ -225,7 +225,9 @@ impl Job {
                 session.put_back_lent()?;
                 let place = site.sampler_of_gate(&slot, self.id, gate)?;
                 let name = format!("{}-gate-{}", self.name(), number + 1);
-                if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
+                let answer = place.gate(gate, &name).await?;
+                self.heed_stop(session, &slot, &self.commit)?;
+                if let Failed::Gate(why) = failed(answer, session)? {
                     return Ok((Outcome::GateFailed(why), None));
                 }
             }
@@ -237,7 +239,9 @@ impl Job {
             session.put_back_lent()?;
             let place = &site.sampler(&slot, self.id)?;
             let score = self.sample(session, place, self.id, number, channel);
-            match score.await? {
+            let score = score.await?;
+            self.heed_stop(session, &slot, &self.commit)?;
+            match score {
                 Ok(score) => {
                     channel = Some(score.channel);
                     samples.push(score.score);
@@ -251,7 +255,9 @@ impl Job {
             session.put_back_lent()?;
             let place = &site.sampler(&slot, self.id)?;
             let score = self.sample(session, place, *other, number, channel);
-            match score.await? {
+            let score = score.await?;
+            self.heed_stop(session, &slot, commit)?;
+            match score {
                 Ok(score) => beside.push(score.score),
                 Err(why) => {
                     let why = format!("attempt {other} beside it: {why}");
@@ -260,6 +266,12 @@ impl Job {
             }
         }
         Ok((Outcome::Scored { samples, beside }, channel))
+    }
+
+    /// Heeds a STOP file that a command left in a slot on this commit.
+    fn heed_stop(&self, session: &Searching, slot: &Slot, commit: &str) -> Result<(), Cut> {
+        let when = format!("while attempt {} was measured", self.id);
+        Ok(session.site.heed_stop(slot, commit, &when)?)
     }
 
     /// Returns a slot on the attempt's commit in which nothing ran: this one, where there is one.
