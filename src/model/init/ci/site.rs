@@ -24,7 +24,7 @@ static MANNER: LazyLock<Regex> = LazyLock::new(|| {
 /// What Sphinx is called with where all of that stands there as it is.
 static SPHINX: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?m)(?:^|[\s/])sphinx-build(?<rest>(?:[ \t]+[^\s;&|<>()$`'"\\#]+)+)[ \t]*(?:$|[;&|])"#,
+        r#"(?m)(?:(?:^|[\s/])sphinx-build|\s-m[ \t]+sphinx)(?<rest>(?:[ \t]+[^\s;&|<>()$`'"\\#]+)+)[ \t]*(?:$|[;&|])"#,
     )
     .expect("BUG: a pattern of ours is no pattern")
 });
@@ -336,6 +336,7 @@ mod tests {
     fn sphinx_builds_into_a_folder_that_is_nobodys() {
         for (step, expected) in [
             ("sphinx-build docs docs/_build", "sphinx-build docs @"),
+            ("python -m sphinx -n docs out", "python -m sphinx -n docs @"),
             (
                 "cd docs && python -m pip list\nuv run sphinx-build -n -b html -d _build/trees . _build/html a.rst",
                 "cd docs && python -m pip list\nuv run sphinx-build -n -b html -d @ . @ a.rst",
