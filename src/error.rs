@@ -90,6 +90,38 @@ const ADVICE: [(&str, &str); 9] = [
     ),
 ];
 
+/// What to do about an index that is damaged.
+pub const INDEX_WAY_OUT: &str = "remove git's index and have git make it anew of HEAD, which leaves your files as they are (what was staged has to be staged again): `rm -f \"$(git rev-parse --git-path index)\" && git reset`";
+/// What to do about refs that are.
+const REFS_WAY_OUT: &str = "`git fsck` names the refs that are broken; remove such a file below `.git` (in `packed-refs` the line) and put a branch back where the end of `.git/logs/refs/heads/NAME` says that it was: `git update-ref refs/heads/NAME COMMIT`";
+/// What to do about the commit of a branch that is.
+const TIP_WAY_OUT: &str = "the commit is missing or broken: get it from another clone (`git fetch`), or put the branch back where `.git/logs/refs/heads/NAME` says that it was before: `git update-ref refs/heads/NAME COMMIT`; `git fsck --full` says what else is broken";
+/// What to do about objects that are.
+const OBJECTS_WAY_OUT: &str = "`git fsck --full` names the objects that are missing or broken; remove broken ones below `.git/objects` and get all anew from another clone (`git fetch --refetch`, git 2.36 or later), then run evolve again";
+
+/// What git and libgit2 say of a repository that is damaged, and the way out.
+const DAMAGE: [(&str, &str); 19] = [
+    ("index file smaller than expected", INDEX_WAY_OUT),
+    ("index file corrupt", INDEX_WAY_OUT),
+    ("bad index file", INDEX_WAY_OUT),
+    ("bad signature 0x", INDEX_WAY_OUT),
+    ("cache entry has null sha1", INDEX_WAY_OUT),
+    ("invalid data in index", INDEX_WAY_OUT),
+    ("corrupted loose reference file", REFS_WAY_OUT),
+    ("corrupted packed references file", REFS_WAY_OUT),
+    ("unexpected line in", REFS_WAY_OUT),
+    ("unterminated line in", REFS_WAY_OUT),
+    ("cannot be peeled", TIP_WAY_OUT),
+    ("bad object HEAD", TIP_WAY_OUT),
+    ("your current branch appears to be broken", REFS_WAY_OUT),
+    ("object not found - no match for id", OBJECTS_WAY_OUT),
+    ("failed to parse loose object", OBJECTS_WAY_OUT),
+    ("unable to read tree", OBJECTS_WAY_OUT),
+    ("unable to read sha1 file", OBJECTS_WAY_OUT),
+    ("is corrupt", OBJECTS_WAY_OUT),
+    ("fatal: Could not read ", OBJECTS_WAY_OUT),
+];
+
 /// How it begins where git could not be run, or who supervises it was gone.
 pub const NO_GIT: &str = "cannot run git: ";
 
@@ -186,6 +218,22 @@ impl Error {
         }
     }
 
+    /// Makes it one about the repository, with the way out, where git or libgit2 said that this is damaged and nothing is known that would
+    /// be to do about it.
+    #[must_use]
+    pub fn of_damage(self) -> Error {
+        let way_out = DAMAGE
+            .iter()
+            .find(|(words, _)| self.message.contains(words));
+        match way_out {
+            Some((_, hint)) if self.hints.is_empty() => {
+                let kind = Kind::Unsafe;
+                Error { kind, ..self }.hint(*hint)
+            }
+            Some(_) | None => self,
+        }
+    }
+
     /// Makes an error of what could not be started because the machine had nothing left for it; none if the system's words
     /// say something else, such as that there is no such program.
     pub fn of_shortage(what: &str, words: &str) -> Option<Error> {
@@ -239,3 +287,49 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_says_of_a_damaged_repository_is_told_as_that_with_the_way_out() {
+        let told = |words: &str| Error::internal(words).advised().of_damage();
+        for (words, way_out) in [
+            (
+                "fatal: .git/index: index file smaller than expected",
+                INDEX_WAY_OUT,
+            ),
+            ("fatal: bad index file sha1 signature", INDEX_WAY_OUT),
+            (
+                "cannot read HEAD: corrupted loose reference file: refs/heads/main",
+                REFS_WAY_OUT,
+            ),
+            (
+                "fatal: unexpected line in .git/packed-refs: junk",
+                REFS_WAY_OUT,
+            ),
+            (
+                "the reference 'refs/heads/main' cannot be peeled",
+                TIP_WAY_OUT,
+            ),
+            ("object not found - no match for id (1f)", OBJECTS_WAY_OUT),
+            (
+                "error: object file .git/objects/1f/2e is empty, loose object 1f2e is corrupt",
+                OBJECTS_WAY_OUT,
+            ),
+        ] {
+            let error = told(words);
+            assert_eq!(
+                (error.kind, &*error.hints[0]),
+                (Kind::Unsafe, way_out),
+                "{words}"
+            );
+        }
+        // What the machine lacks comes first.
+        let error = told("failed to parse loose object: Input/output error");
+        assert_eq!((error.kind, error.hints.len()), (Kind::Internal, 1));
+        let error = told("fatal: not a tree object");
+        assert_eq!((error.kind, error.hints.len()), (Kind::Internal, 0));
+    }
+}

@@ -14,6 +14,7 @@ mod commands;
 mod compared;
 mod complete;
 mod cycle;
+mod damaged;
 mod demo;
 mod doctor;
 mod embedded;

@@ -185,7 +185,7 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
             .collect(),
         root: repo.root.display().to_string(),
         branch: branch.as_deref().map(exact::shown),
-        refused: (repo.ready_head().err()).or_else(|| Workspace { repo }.refuse_converted().err()),
+        refused: refused(repo).err(),
         unsettled: unsettled.map(|journal| journal.cycle),
         is_worked_in,
         holder: holder.map(|holder| (holder.pid, holder.since)),
@@ -193,6 +193,13 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
             .map(|holder| (holder.pid, holder.since)),
         stop: stop::stop_file(&repo.root.join(names::STOP)),
     }
+}
+
+/// Refuses what a run would.
+fn refused(repo: &Repo) -> Result<()> {
+    repo.ready_head()?;
+    repo.refuse_damaged()?;
+    Workspace { repo }.refuse_converted()
 }
 
 /// Returns the error with which a run would fail at one of `evolve`'s own files; what stands in a wrong place is moved before.

@@ -286,6 +286,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         return Ok(0);
     }
     repo.ready_head()?;
+    repo.refuse_damaged()?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     audience.refuse_kept(global, &repo, run.json)?;

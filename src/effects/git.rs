@@ -593,7 +593,7 @@ fn failure<S: AsRef<OsStr>>(root: &Path, arguments: &[S], answer: &Answer) -> Er
         true => Error::internal(format!("`git {command}` in {root} failed: {}", answer.end))
             .hint("something ended it; run evolve again"),
     };
-    let error = error.advised();
+    let error = error.advised().of_damage();
     let is_of_filter = ["smudge filter", "clean filter"]
         .iter()
         .any(|it| said.contains(it));

@@ -242,7 +242,25 @@ impl Repo {
                 "HEAD is detached: there is no branch to commit to",
             )
             .hint("check out a branch, as in `git switch main` or `git switch -c maintenance`")),
-            Head { commit: None, .. } => Err(no_commit()),
+            Head { commit: None, .. } => Err(self.no_commit(&head)),
+        }
+    }
+
+    /// Returns the error of a HEAD that leads to no commit: the branch may be gone, or there is none yet.
+    fn no_commit(&self, head: &Head) -> Error {
+        let others = match self.git.run(&["for-each-ref", "--count=1", "refs/heads"]) {
+            Ok(others) => others,
+            Err(cause) => return cause,
+        };
+        let branch = head.branch.as_deref().filter(|_| !others.is_empty());
+        match branch.map(|branch| branch.trim_start_matches("refs/heads/")) {
+            Some(branch) => Error::unsafe_repo(format!(
+                "HEAD is on the branch {}, which has no commit",
+                exact::shown(branch)
+            ))
+            .hint("check out one that has, as in `git switch main` (`git branch` lists them); `git reflog` says where it was, if it was removed"),
+            None => Error::unsafe_repo("this repository has no commit yet")
+                .hint("make the first one: `git add -A && git commit -m 'first commit'`"),
         }
     }
 
@@ -256,7 +274,9 @@ impl Repo {
     /// something.
     pub fn ready_commit(&self) -> Result<String> {
         self.refuse_in_progress()?;
-        self.head()?.commit.ok_or_else(no_commit)
+        let head = self.head()?;
+        let no_commit = || self.no_commit(&head);
+        head.commit.clone().ok_or_else(no_commit)
     }
 
     fn refuse_in_progress(&self) -> Result<()> {
@@ -370,10 +390,4 @@ fn another_name(head: &Head, other: &str) -> Error {
         "check out that one, as in `git switch {}`",
         text::shell_word(&other)
     ))
-}
-
-/// The error of a repository without a commit.
-fn no_commit() -> Error {
-    Error::unsafe_repo("this repository has no commit yet")
-        .hint("make the first one: `git add -A && git commit -m 'first commit'`")
 }

@@ -9,7 +9,7 @@ use crate::effects::repo::{self, Repo};
 use crate::effects::sandbox::Sandbox;
 use crate::effects::workspace::Workspace;
 use crate::effects::{look, program};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::doctor::{
     About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, Unfound, agents, disk, folders,
     git, goals, identity, kill, paths, repository, sandbox, stuck, unfound, unheard, unignored,
@@ -22,7 +22,7 @@ use crate::model::{check, output};
 pub struct Looks {
     git: Look<GitSeen>,
     identity: Look<Result<Vec<u8>, String>>,
-    dirty: Option<Look<Option<Vec<String>>>>,
+    dirty: Option<Look<Result<Vec<String>>>>,
     untracked: Option<Look<Vec<String>>>,
     agents: Agents,
     schedulers: Look<Vec<Scheduler>>,
@@ -155,16 +155,22 @@ fn of_identity(look: Look<Result<Vec<u8>, String>>) -> Finding {
     }
 }
 
-fn of_repository(seen: &Seen, dirty: Option<Look<Option<Vec<String>>>>) -> Vec<Finding> {
+fn of_repository(seen: &Seen, dirty: Option<Look<Result<Vec<String>>>>) -> Vec<Finding> {
     let known = match &seen.repository {
         None => return vec![Finding::untold(About::Repository, Level::Problem)],
         Some(Err(error)) => return vec![Finding::of_error(About::Repository, error)],
         Some(Ok(known)) => known,
     };
     let is_asked = dirty.is_some();
-    let dirty = dirty.and_then(Look::end).flatten();
+    let dirty = dirty.and_then(Look::end).transpose();
+    let (dirty, error) = match dirty {
+        Ok(dirty) => (dirty, None),
+        Err(error) => (None, Some(error).filter(|error| error.kind == Kind::Unsafe)),
+    };
     let mut found = repository(&known.seen, dirty.as_deref());
-    if is_asked && dirty.is_none() {
+    if let (None, Some(error)) = (&known.seen.refused, &error) {
+        found.push(Finding::of_error(About::Repository, error));
+    } else if is_asked && dirty.is_none() && known.seen.refused.is_none() {
         let what = "it could not be told whether tracked files have uncommitted changes";
         found.push(Finding::note(About::Repository, what).hint("`git status` tells"));
     }
@@ -187,13 +193,13 @@ fn of_config(seen: &Seen) -> Option<Finding> {
     }
 }
 
-/// Begins to ask git for the tracked files with changes; none of them where it cannot say.
-fn dirty_files(asker: &Asker, known: &Known) -> Look<Option<Vec<String>>> {
+/// Begins to ask git for the tracked files with changes.
+fn dirty_files(asker: &Asker, known: &Known) -> Look<Result<Vec<String>>> {
     let (asker, root) = (asker.clone(), known.root.clone());
     Look::begin(move || {
-        let mut repo = Repo::discover(&root).ok()?;
+        let mut repo = Repo::discover(&root)?;
         repo.git = asker.supervise(&repo.git);
-        Workspace { repo: &repo }.dirty_files().ok()
+        Workspace { repo: &repo }.dirty_files()
     })
 }
 

@@ -195,6 +195,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
     let repo = place.repo;
     let last = last_one(repo)?;
     let (branch, base) = repo.ready_head()?;
+    repo.refuse_damaged()?;
     let tree = repo.tree_of(&base)?;
     if let Some(file) = &given.file {
         file.refuse_uncommitted(repo, &tree)?;

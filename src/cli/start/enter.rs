@@ -142,6 +142,7 @@ pub async fn enter(
         return Ok(ControlFlow::Break(ending));
     }
     repo.ready_head()?;
+    repo.refuse_damaged()?;
     Workspace { repo: &repo }.refuse_conflicts()?;
     Ok(ControlFlow::Continue(Entered {
         id,

@@ -21,6 +21,6 @@ pub fn refused(what: &str, cause: &git2::Error) -> Error {
         ErrorCode::Locked => {
             error.hint("another git is at work here; if none is, remove the lock file it names")
         }
-        _ => error.advised(),
+        _ => error.advised().of_damage(),
     }
 }

@@ -263,6 +263,9 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
                     "git reads {} first, and you may not: look at `ls -ld` of it and of the folders above, or set HOME (XDG_CONFIG_HOME) to a folder of yours",
                     text::shell_word(file.as_os_str().as_bytes())
                 )),
+                None if error.message.contains("failed to parse config file") => {
+                    error.hint("mend that file, at the line that is named")
+                }
                 None => error.hint(
                     "evolve needs a repository that libgit2 reads: SHA-1, files as ref storage",
                 ),

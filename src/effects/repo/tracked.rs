@@ -7,10 +7,12 @@ use std::path::Path;
 
 use git2::Oid;
 
+use super::failure::broken;
 use super::{Entry, Repo, SUBMODULE};
 use crate::effects::files::{self, Moment};
-use crate::effects::git::{each_indexed, listing};
-use crate::error::Result;
+use crate::effects::git::{each_indexed, is_index, listing};
+use crate::error::{Error, INDEX_WAY_OUT, Result};
+use crate::model::text;
 
 /// Has git list an index as `Repo::listing` does.
 pub const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
@@ -67,6 +69,39 @@ impl Repo {
             }
         }
         Ok(tracked)
+    }
+
+    /// Refuses a repository that is damaged where every cycle looks: in its index, or in the objects next to HEAD. To be called when no
+    /// cycle waits to be settled, as that puts right what an agent did.
+    pub fn refuse_damaged(&self) -> Result<()> {
+        self.refuse_broken_index()?;
+        let Some(commit) = self.head()?.commit else {
+            return Ok(());
+        };
+        self.tree(&self.tree_of(&commit)?)?;
+        // A shallow clone lacks parents rightly.
+        if !self.inner.is_shallow() {
+            let commit = self.commit(&commit)?;
+            for number in 0..commit.parent_count() {
+                let parent = commit.parent(number);
+                parent.map_err(broken("read the parent of HEAD"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an index that is none: neither git nor `evolve` could tell a change by it.
+    fn refuse_broken_index(&self) -> Result<()> {
+        let file = self.git_dir().join("index");
+        match files::read_bounded(&file, LARGEST)? {
+            Some(bytes) if !is_index(&bytes) => Err(Error::unsafe_repo(format!(
+                "{} is no whole index of git's ({})",
+                file.display(),
+                text::count(bytes.len(), "byte")
+            ))
+            .hint(INDEX_WAY_OUT)),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Returns the entries of the index at or below these paths, as `indexed_in` does.

@@ -2,7 +2,7 @@
 
 use crate::effects::git::Git;
 use crate::effects::repo::Repo;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// The words that keep a command of git's settings together.
 const QUOTES: [char; 2] = ['\'', '"'];
@@ -51,6 +51,10 @@ fn told(user: &Repo, cause: &Error) -> Error {
         .hint(format!(
             "{WITHOUT}, or get the files with `git fetch --refetch --no-filter`"
         )),
+        false if cause.kind == Kind::Unsafe => Error {
+            message: format!("no copy of this repository can be made: {}", cause.message),
+            ..cause.clone()
+        },
         false => Error::unsafe_repo(format!(
             "no copy of this repository can be made: {}",
             cause.message

@@ -74,7 +74,10 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
             format!("{named} {what}; the next run moves that to the quarantine"),
         ));
     }
-    if let Some(error) = &seen.unreadable {
+    let refused = seen.refused.as_ref().map(|error| &error.message);
+    if let Some(error) = &seen.unreadable
+        && refused != Some(&error.message)
+    {
         found.push(Finding::of_error(About::Repository, error));
     }
     found.push(match &seen.stop {
