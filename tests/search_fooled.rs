@@ -41,61 +41,103 @@ fn a_folder_in_which_something_is_tracked_is_not_lent() {
     assert_eq!(repo.status(), Vec::<String>::new());
 }
 
+/// Searches with what is lent, and says all that was told.
+fn search_lent(repo: &TestRepo, fitness: &str, more: &[&str]) -> String {
+    let agent = format!("--agent={}", repo.agent());
+    let words = ["search", fitness, "--files=x", &agent];
+    let run = repo.evolve(&[&words, more].concat()).expect(0);
+    run.stdout + &run.stderr
+}
+
 #[test]
-fn what_the_commands_run_of_that_which_is_lent_is_put_back_before_each_of_them() {
+fn what_an_agent_makes_of_a_lent_file_that_the_commands_run_is_put_back_and_counts_for_nothing() {
     let script = "wc -l <x\n";
-    for changes in [
-        "echo 'echo 1000' >tools/score.sh",
-        "rm tools/score.sh",
-        // By the code that is measured.
-        "echo 'echo echo 1000 >tools/score.sh' >>x",
-    ] {
+    for changes in ["echo 'echo 1000' >tools/score.sh", "rm tools/score.sh"] {
         let repo = TestRepo::with_number("1");
         repo.write(".gitignore", "/tools\n");
-        repo.write("gate.sh", "sh x\n");
-        repo.commit_all("a gate");
+        repo.commit_all("tools are ignored");
         repo.write("tools/score.sh", script);
         let line = format!("echo true >>x; {changes}");
         repo.attempts(&[&line, &line]);
-        let agent = format!("--agent={}", repo.agent());
-        let words = [
-            "search",
-            "sh tools/score.sh",
-            "--gate=sh gate.sh || true",
-            "--files=x",
-            "--link=tools",
-            "--max-attempts=2",
-            &agent,
-        ];
-        let run = repo.evolve(&words).expect(0);
-        let said =
-            "warning: tools/score.sh, which the commands run and copies are lent, was changed";
-        assert_eq!(run.stderr.matches(said).count(), 1, "{changes}: {run:?}");
+        let more = ["--link=tools", "--max-attempts=2", "--direction=max"];
+        let told = search_lent(&repo, "sh tools/score.sh", &more);
+        let said = "warning: tools/score.sh, which the commands run and copies are lent, was changed while an agent was at work";
+        assert_eq!(told.matches(said).count(), 1, "{changes}: {told}");
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{changes}");
         assert_eq!(repo.read("tools/score.sh"), script, "{changes}");
-        let best = run.stdout.contains("1000") || run.stderr.contains("1000");
-        assert!(!best, "{changes}: {run:?}");
         assert!(!repo.private().join("search/1/lent").exists(), "{changes}");
     }
 }
 
 #[test]
-fn what_the_commands_build_in_a_lent_folder_is_theirs() {
+fn what_the_measured_code_writes_to_a_lent_file_is_named_and_its_bytes_are_kept() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/tools\n");
+    repo.commit_all("tools are ignored");
+    repo.write("tools/score.sh", "sh x >/dev/null; wc -l <x\n");
+    repo.attempts(&["echo 'echo wc -c x >tools/score.sh' >>x"]);
+    let more = ["--link=tools", "--max-attempts=1", "--direction=max"];
+    let told = search_lent(&repo, "sh tools/score.sh", &more);
+    let said = "tools/score.sh, which the commands run and copies are lent, was written while attempts were measured";
+    assert!(told.contains(said), "{told}");
+    let kept = repo.quarantined().into_values().map(|(_, bytes)| bytes);
+    let before = b"sh x >/dev/null; wc -l <x\n".to_vec();
+    assert!(kept.collect::<Vec<_>>().contains(&before));
+}
+
+#[test]
+fn what_the_commands_build_in_a_lent_folder_is_theirs_also_where_they_build_by_content() {
     let repo = TestRepo::with_number("1");
     repo.write(".gitignore", "/out\n");
-    repo.commit_all("out is ignored");
-    repo.write("out/built.sh", "old\n");
-    repo.attempts(&["echo 2 >x"]);
+    repo.write(
+        "build.sh",
+        "cmp -s x out/of || { echo \"echo $(cat x)\" >out/score.sh; cp x out/of; }\n",
+    );
+    repo.commit_all("a build");
+    repo.write("out/score.sh", "echo 1\n");
+    repo.write("out/of", &repo.read("x"));
+    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
+    let more = [
+        "--gate=sh build.sh",
+        "--link=out",
+        "--max-attempts=2",
+        "--direction=max",
+    ];
+    let told = search_lent(&repo, "sh build.sh && sh out/score.sh", &more);
+    assert!(!told.contains("at work, and is put back"), "{told}");
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
+fn what_an_agent_of_a_killed_search_made_of_a_lent_file_is_put_back_when_it_is_resumed() {
+    let script = "wc -l <x\n";
+    let repo = TestRepo::with_number("1").with_out();
+    repo.write(".gitignore", "/tools\n");
+    repo.commit_all("tools are ignored");
+    repo.write("tools/score.sh", script);
+    let waits = "echo 'echo 1000' >tools/score.sh; touch $OUT/there; sleep 600";
+    let line = format!("test -e $OUT/there || {{ {waits}; }}; echo true >>x");
+    repo.attempts(&[&line]);
     let agent = format!("--agent={}", repo.agent());
     let words = [
         "search",
-        "echo \"echo $(cat x)\" >out/built.sh; sh out/built.sh",
+        "sh tools/score.sh",
         "--files=x",
-        "--link=out",
+        "--link=tools",
         "--max-attempts=1",
+        "--direction=max",
         &agent,
     ];
-    let run = repo.evolve(&words).expect(0);
-    assert!(!run.stderr.contains("was changed"), "{run:?}");
+    let mut search = repo.spawn(&words);
+    repo.wait_for("there");
+    search.kill().unwrap();
+    search.wait().unwrap();
+    let run = repo.evolve(&["search", "resume"]).expect(0);
+    assert!(
+        run.stderr.contains("tools/score.sh, which the commands run and copies are lent, was changed while an agent was at work, and is put back"),
+        "{run:?}"
+    );
+    assert_eq!(repo.read("tools/score.sh"), script);
     assert_eq!(repo.endings(), ["accepted 2"]);
 }
 

@@ -645,22 +645,90 @@ fn what_the_agents_code_has_git_note_in_a_copy_hides_nothing_of_what_it_wrote_th
 }
 
 #[test]
-fn a_change_whose_code_removes_the_git_directory_of_its_copy_is_undone_and_the_night_goes_on() {
-    let repo = TestRepo::empty();
-    repo.write("app.sh", "true\n");
-    repo.write(
-        "GOALS.yaml",
-        "version: 1\nevolve: {product: [app.sh]}\ngoals:\n  - {id: a, description: d, check: sh app.sh; test -e a, weight: 5}\n",
-    );
-    repo.commit_all("first");
-    repo.agent_does(&["touch a; echo rm -rf .git >app.sh", "touch a"]);
-    repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
-    assert_eq!(repo.each("result"), ["regressed", "improved"]);
-    let reason = &repo.each("reason")[0];
-    assert!(
-        reason.ends_with("checks removed .git from the copy that they run in"),
-        "{reason}"
-    );
+fn code_that_breaks_the_git_directory_of_its_copy_hides_nothing_and_ends_no_night() {
+    for breaks in [
+        "rm -rf .git",
+        "rm -rf .git; git init -q; git add -A; git commit -qm x",
+        "rm -rf .git/objects .git/refs",
+        "touch .git/index.lock",
+        "rm .git/index; mkdir .git/index",
+    ] {
+        for (flags, settings) in [PLACES[1], PLACES[2]] {
+            let settings = match settings {
+                "" => "evolve: {product: [app.sh]}\n".to_owned(),
+                clean => clean.replace("{", "{product: [app.sh], "),
+            };
+            let repo = TestRepo::empty();
+            repo.write("f", "bad\n");
+            repo.write("app.sh", "true\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
+            );
+            repo.commit_all("first");
+            repo.agent_does(&[
+                &format!("touch new; echo 'echo good >f; {breaks}' >app.sh"),
+                "echo good >f",
+            ]);
+            repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+            let case = format!("{breaks} {flags:?} {settings}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["improved", "improved"], "{case}");
+            assert_eq!(
+                repo.each("newly_passing"),
+                [r#"["a"]"#, r#"["b"]"#],
+                "{case}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_goal_that_is_met_only_by_what_another_check_writes_in_a_copy_is_a_regression_where_it_was_met_before()
+ {
+    for (flags, settings) in [PLACES[1], PLACES[2]] {
+        let settings = match settings {
+            "" => "evolve: {product: [app.sh]}\n".to_owned(),
+            clean => clean.replace("{", "{product: [app.sh], "),
+        };
+        let repo = TestRepo::empty();
+        repo.write("f", "good\n");
+        repo.write("app.sh", "true\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&["touch new; echo bad >f; echo 'echo good >f' >app.sh"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{flags:?} {settings}");
+        assert_eq!(repo.each("newly_failing"), [r#"["b"]"#]);
+    }
+}
+
+#[test]
+fn what_a_check_writes_and_writes_back_in_a_copy_meets_no_other_goal() {
+    for (flags, settings) in [PLACES[1], PLACES[2]] {
+        let settings = match settings {
+            "" => "evolve: {jobs: 1}\n".to_owned(),
+            clean => clean.replace("{", "{jobs: 1, "),
+        };
+        let repo = TestRepo::empty();
+        repo.write("f", "bad\n");
+        let (writes, back) = (
+            "test ! -e new || cp f was.ignored; test ! -e new || echo good >f; test -e new",
+            "test ! -e was.ignored || mv was.ignored f",
+        );
+        repo.write(".gitignore", "*.ignored\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: {writes}, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n  - {{id: c, description: d, check: {back}, weight: 1, alone: true}}\n"),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&["touch new"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{flags:?} {settings}");
+        assert_eq!(repo.each("newly_passing"), [r#"["a"]"#]);
+    }
 }
 
 #[test]

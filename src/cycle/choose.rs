@@ -173,6 +173,7 @@ pub async fn measure_before(
         session.events.warn(note);
     }
     progress.written.extend(new);
+    progress.written.append(&mut watch.rewritten);
     let made = protected()?
         .into_iter()
         .filter(|file| there.binary_search(file).is_err());

@@ -22,6 +22,8 @@ pub struct Watch {
     touched: BTreeSet<String>,
     /// The tracked files that checks wrote to in a copy; none where that is not looked for.
     pub written: Option<BTreeSet<String>>,
+    /// Those to which something was done there, and which are what is committed again.
+    pub rewritten: BTreeSet<String>,
 }
 
 /// What a file was like before checks ran.

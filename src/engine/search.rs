@@ -73,8 +73,7 @@ pub async fn run(
     hold_refs(session, lineage)?;
     let local = LocalSet::new();
     let ended = local.run_until(search(session, lineage, between)).await;
-    session.put_back_lent()?;
-    session.lent.drop_copies()?;
+    session.warn(session.lent.end()?);
     put_right(session)?;
     if matches!(ended, Ok(Ended::Over(_) | Ended::Cut(_))) {
         hold_refs(session, lineage)?;

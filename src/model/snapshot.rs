@@ -207,6 +207,12 @@ pub fn newly_passing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         .collect()
 }
 
+/// Returns the ids of the goals that pass.
+pub fn passing(snapshot: &Snapshot) -> Vec<String> {
+    let passing = snapshot.with(CheckResult::Pass);
+    passing.map(|goal| goal.id.clone()).collect()
+}
+
 /// Returns those of the goals of which none of these measurements says that they pass.
 pub fn not_passing(ids: &[String], measured: &[Measurement]) -> Vec<String> {
     let passes = |id: &&String| {

@@ -45,15 +45,13 @@ pub enum Blamed {
     Command(PathBuf),
     /// Something that it is lent; this can be done instead.
     Lent(String),
-    /// Checks, which removed the copy's git directory.
-    Checks,
 }
 
 impl fmt::Display for Unready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
             Blamed::Command(log) => write!(f, "{}; see {}", self.why, log.display()),
-            Blamed::Lent(_) | Blamed::Checks => f.write_str(&self.why),
+            Blamed::Lent(_) => f.write_str(&self.why),
         }
     }
 }
@@ -73,7 +71,6 @@ impl Unready {
         let hint = match &self.by {
             Blamed::Command(_) => "mend the command, or what it needs: `prepare`",
             Blamed::Lent(way_out) => way_out,
-            Blamed::Checks => "have the checks leave .git alone",
         };
         Error::usage(self.to_string()).hint(hint)
     }

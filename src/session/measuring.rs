@@ -10,8 +10,8 @@ use crate::effects::sandbox::{Fence, Profile};
 use crate::effects::slot::emptied::Tops;
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
-use crate::effects::workspace::Workspace;
-use crate::error::Error;
+use crate::effects::workspace::{Noted, Workspace};
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::check;
 use crate::model::goals::{Goal, Goals, Where, longest_id};
@@ -21,16 +21,10 @@ use crate::model::snapshot::Measurement;
 #[derive(Debug)]
 struct Place {
     measurer: Measurer,
-    /// The copy that was made for it alone.
+    /// The copy that it is; none where it is the user's own tree.
+    slot: Option<Slot>,
+    /// The repository of one that was made for it alone.
     copy: Option<Repo>,
-}
-
-/// Says that checks left no git directory in the copy they run in, so that nobody knows what is committed.
-fn without_git() -> Cut {
-    Cut::Unprepared(Unready {
-        why: "checks removed .git from the copy that they run in".to_owned(),
-        by: Blamed::Checks,
-    })
 }
 
 impl Session {
@@ -72,7 +66,6 @@ impl Session {
             self.workspace().drop_doubtful_compiled()?;
         }
         let before = watch.look(&measurer.root);
-        let copy = copy.filter(|_| watch.written.is_some());
         let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await;
@@ -80,16 +73,19 @@ impl Session {
         let measured = measured?;
         self.refuse_unmeasured(measurer, &measured)?;
         watch.compare(&measurer.root, &before);
-        if let (Some(written), Some(repo)) = (&mut watch.written, copy)
-            && let Some(noted) = noted.flatten()
-        {
-            let workspace = Workspace { repo };
-            written.extend(match workspace.note_again(&noted)? {
-                true => workspace.written_in_copy(&noted)?,
-                // The agent's copy is needed; a clean one is made for each measurement.
-                false if place.copy.is_none() => return Err(without_git()),
-                false => BTreeSet::from([".git".to_owned()]),
-            });
+        if let Some(noted) = noted.flatten() {
+            let is_asked = watch.written.is_some();
+            let look = |workspace: Workspace<'_>| match is_asked {
+                true => workspace.written_in_copy(&noted).map(Some),
+                false => Ok(None),
+            };
+            if let Some(found) = self.with_git(&place, &noted, look)? {
+                watch.rewritten.extend(found.rewritten);
+                watch
+                    .written
+                    .iter_mut()
+                    .for_each(|written| written.extend(found.written.iter().cloned()));
+            }
         }
         Ok(measured)
     }
@@ -117,18 +113,16 @@ impl Session {
         let (measurer, Some(repo)) = (&place.measurer, self.copy(&place)) else {
             return Ok(Vec::new());
         };
-        let workspace = Workspace { repo };
         let before = watch.look(&measurer.root);
         let mut measured = Vec::new();
-        let Some(noted) = workspace.noted()? else {
+        let Some(noted) = (Workspace { repo }).noted()? else {
             return Ok(measured);
         };
         for goal in all {
-            if !workspace.note_again(&noted)? {
-                return Err(without_git());
-            }
-            workspace.drop_written()?;
-            workspace.drop_doubtful_compiled()?;
+            self.with_git(&place, &noted, |workspace| {
+                workspace.drop_written()?;
+                workspace.drop_doubtful_compiled()
+            })?;
             let goal = &[goal];
             let one = measurer.measure(goals, goal, expected, Some(&logs)).await;
             self.heed_stop(measurer);
@@ -136,7 +130,37 @@ impl Session {
             self.refuse_unmeasured(measurer, &measured)?;
         }
         watch.compare(&measurer.root, &before);
+        self.with_git(&place, &noted, |_| Ok(()))?;
         Ok(measured)
+    }
+
+    /// Does something in the copy after checks ran there, with git as it was noted before. Where that cannot be, because they removed or
+    /// broke its git directory, this is made anew.
+    fn with_git<T>(
+        &self,
+        place: &Place,
+        noted: &Noted,
+        act: impl Fn(Workspace<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let there = self.copy(place).map(|repo| Workspace { repo });
+        let first = there.map(|workspace| match workspace.note_again(noted)? {
+            true => act(workspace).map(Some),
+            false => Ok(None),
+        });
+        match (first.transpose().map(Option::flatten), &place.slot) {
+            (Ok(Some(done)), _) => Ok(done),
+            (Err(cause), _) if cause.is_of_machine() || cause.is_halt() => Err(cause),
+            (_, Some(slot)) => {
+                let base = Base {
+                    branch: &noted.branch,
+                    commit: &noted.commit,
+                };
+                let repo = slot.remake_git_dir(self.home(), base)?;
+                act(Workspace { repo: &repo })
+            }
+            (Err(cause), None) => Err(cause),
+            (Ok(None), None) => Err(Error::internal("BUG: no copy is measured in")),
+        }
     }
 
     /// Returns the copy that is measured in; none where the user's own tree is.
@@ -217,6 +241,7 @@ impl Session {
             (Where::Here, None) => {
                 return Ok(Place {
                     measurer: self.measurer.clone(),
+                    slot: None,
                     copy,
                 });
             }
@@ -247,7 +272,12 @@ impl Session {
             commit: &commit,
         };
         self.make_ready(&slot, base, &measurer.fence).await?;
-        Ok(Place { measurer, copy })
+        let slot = Some(slot);
+        Ok(Place {
+            measurer,
+            slot,
+            copy,
+        })
     }
 
     /// Returns the commit that stands for this one where it is measured: what an agent committed of evolve's own files is not kept,

@@ -111,12 +111,17 @@ impl Slots {
 }
 
 impl Searching {
-    /// Puts what copies are lent back, and tells of it.
+    /// Puts back what agents at work made of what copies are lent, and tells of it.
     pub fn put_back_lent(&self) -> Result<()> {
-        let told = self.lent.put_back()?;
-        told.into_iter()
-            .for_each(|words| self.site.events.warn(words));
+        self.warn(self.lent.put_back()?);
         Ok(())
+    }
+
+    /// Tells of what was found.
+    pub fn warn(&self, words: Vec<String>) {
+        words
+            .into_iter()
+            .for_each(|words| self.site.events.warn(words));
     }
 }
 

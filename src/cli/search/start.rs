@@ -293,8 +293,8 @@ async fn start(
     } else {
         go_on(&site.store, &mut lineage, running.max_cost)?;
     }
-    let copies = site.store.folder.join("lent");
-    let lent = Lent::of(&site.user, copies, &site.id, &site.request)?;
+    let (lent, words) = Lent::of(&site.user, &site.store.folder, &site.id, &site.request)?;
+    words.into_iter().for_each(|words| site.events.warn(words));
     let session = Rc::new(Searching {
         lent,
         site,
@@ -537,7 +537,7 @@ fn unready_at_all(unready: Unready) -> Error {
         Blamed::Command(_) => {
             Error::usage(unready.why).hint("run the command in a clone to see all that it says")
         }
-        Blamed::Lent(_) | Blamed::Checks => unready.error(),
+        Blamed::Lent(_) => unready.error(),
     }
 }
 

@@ -9,24 +9,32 @@ use crate::model::snapshot::{self, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
 impl Attempt<'_> {
-    /// Measures goals one after the other where checks wrote to tracked files of a copy, each on what is committed. One that passes now,
-    /// did not before the agent, and does not pass so either fails: as often as it allows, that is tried again.
+    /// Measures goals one after the other where checks wrote to tracked files of a copy, each on what is committed. One that passes now
+    /// and does not pass so fails, if it did not pass before the agent, or passed then on what was committed: as often as it allows, that is
+    /// tried again.
     pub(super) async fn measure_apart(
         &mut self,
         session: &Session,
-        progress: &Progress,
+        progress: &mut Progress,
         start: &Start,
         watch: &mut Watch,
         after: &mut Snapshot,
     ) -> Result<(), Cut> {
         let written = watch.written.take().unwrap_or_default();
-        let written: Vec<String> = written.into_iter().collect();
-        if let (Some(note), Some(stock)) = (output::written_in_copy(&written), &mut self.stock)
+        let rewritten = std::mem::take(&mut watch.rewritten);
+        let named: Vec<String> = written.iter().cloned().collect();
+        if let (Some(note), Some(stock)) = (output::written_in_copy(&named), &mut self.stock)
             && ![&progress.found[..], &stock.notes].concat().contains(&note)
         {
             stock.notes.push(note);
         }
-        let mut doubted = snapshot::newly_passing(self.before, after);
+        let is_of_commit = progress.written.is_empty();
+        progress.written.extend(written.iter().cloned());
+        let written: Vec<String> = written.union(&rewritten).cloned().collect();
+        let mut doubted = match is_of_commit {
+            true => snapshot::passing(after),
+            false => snapshot::newly_passing(self.before, after),
+        };
         if written.is_empty() || doubted.is_empty() {
             return Ok(());
         }
@@ -50,6 +58,7 @@ impl Attempt<'_> {
                 after.replace(measurement);
             }
         }
+        after.tolerate(self.before, self.goals);
         Ok(())
     }
 }

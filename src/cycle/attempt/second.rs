@@ -93,11 +93,6 @@ impl Attempt<'_> {
         let mut second = self
             .measure_once(session, progress, start, &mut watch, written)
             .await;
-        if let Err(Cut::Unprepared(why)) = second {
-            // The copy may have no git left that could be asked for its refs.
-            self.after = Err(why.into());
-            return Ok(());
-        }
         let mut stood = self.look_at_refs(session, start)?;
         let is_written = second.as_ref().is_ok_and(|(_, files)| !files.is_empty());
         if is_written || second.is_ok() && stood != Stood::Fast {

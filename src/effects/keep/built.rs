@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
+use super::outputs::is_made_anew;
 use super::{Kept, clear_way, from_hex, grown, is_way_free, is_worth_keeping, to_hex};
 use crate::effects::files;
 use crate::effects::proc_table::WrittenTo;
@@ -148,6 +149,42 @@ impl Kept {
         }
         write(&source, entry, &target)?;
         Ok(Restored::Back)
+    }
+}
+
+impl Kept {
+    /// Keeps what a built file was in the quarantine, if it changed and that may be somebody's; says whether it is text that changed, and
+    /// that no tool's folder has.
+    pub fn keep_written(
+        &self,
+        root: &Path,
+        path: &[u8],
+        folders: &[PathBuf],
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        let entry = self.untracked.get(&to_hex(path));
+        let Some(entry) = entry.filter(|entry| entry.is_kept()) else {
+            return Ok(false);
+        };
+        let Some(source) = entry.source(folders) else {
+            return Ok(false);
+        };
+        if is_unchanged(root, path, entry) || is_made_anew(&text::path(path), &source, entry) {
+            return Ok(false);
+        }
+        if quarantine.has_room_for(&source) {
+            let before = files::read_bounded(&source, FILE_LIMIT)?;
+            quarantine.keep_bytes(path, &before.unwrap_or_default())?;
+        }
+        Ok(true)
+    }
+
+    /// Returns the built files of which there are copies, if their paths are text.
+    pub fn built_paths(&self) -> impl Iterator<Item = String> + '_ {
+        let built = |entry: &&super::Copy| entry.output == Some(Output::Built);
+        let all = self.untracked.iter();
+        let built = all.filter(move |(_, entry)| built(entry));
+        built.filter_map(|(name, _)| String::from_utf8(from_hex(name)).ok())
     }
 }
 

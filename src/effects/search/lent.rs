@@ -1,8 +1,9 @@
 //! What the commands of a search run of that which its copies are lent: all attempts share it, and an agent reaches it in the user's
-//! checkout. There it is put back before each command.
+//! checkout. What an agent makes of it there is put back; what commands build there is theirs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files::{self, Stamp};
@@ -14,7 +15,14 @@ use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::search::lineage::Request;
 
-/// These files as they were when the session began, and which agents are at work.
+/// The folder of the copies below that of a search.
+const FOLDER: &str = "lent";
+/// The file among them that says of what they are copies, as long as an agent is at work.
+const LIST: &str = "list.json";
+/// The largest such list that is read, in bytes.
+const LIST_BYTES: u64 = 16 << 20;
+
+/// These files as they were before the agents that are at work.
 #[derive(Debug)]
 pub struct Lent {
     root: PathBuf,
@@ -22,10 +30,8 @@ pub struct Lent {
     quarantine: RefCell<Quarantine>,
     /// Where the copies are.
     folder: PathBuf,
-    kept: Kept,
-    files: RefCell<Vec<String>>,
-    /// The untouched code is measured.
-    is_baseline: Cell<bool>,
+    files: Vec<String>,
+    kept: RefCell<Kept>,
     /// How many agents are at work, and how many have ended.
     agents: Cell<(usize, usize)>,
     /// What was told.
@@ -39,73 +45,99 @@ pub struct Stood {
     agents: (usize, usize),
 }
 
-/// An agent that is at work as long as this is held.
-#[derive(Debug)]
-pub struct AtWork<'l>(&'l Lent);
-
-impl Drop for AtWork<'_> {
-    fn drop(&mut self) {
-        let (at_work, ended) = self.0.agents.get();
-        self.0.agents.set((at_work - 1, ended + 1));
-    }
-}
-
 impl Lent {
-    /// Copies them to a folder, before an agent of the session runs. Copies that a session left there which died are moved to the
-    /// quarantine: what it had yet to put back has no other.
-    pub fn of(user: &Repo, folder: PathBuf, session: &str, request: &Request) -> Result<Lent> {
-        let mut quarantine = Quarantine::of(&user.private, session, 0);
-        if folder.exists() {
-            let name = Path::new("lent");
-            quarantine.take_from(folder.parent().unwrap_or(&folder), name, name)?;
-        }
-        let workspace = Workspace { repo: user };
-        let tree = user.tree_of(&request.base)?;
-        let is_file = |path: &str| {
-            user.may_have_file(&tree, path) || workspace.has_file_on_disk(path.as_bytes())
-        };
-        let mut files = Vec::new();
-        if !request.link.is_empty() {
-            for goals in [request.measured_by(), request.held_out_by()] {
-                let mut yardstick = workspace.yardstick(&goals, &is_file);
-                files.extend(yardstick.let_go(&|file| workspace.may_be_built(&tree, file)));
-            }
-        }
-        files.retain(|file| is_lent(&request.link, file.as_bytes()));
-        let mut files = workspace.behind(&files);
-        files.retain(|file| keep::is_small(&user.root, file));
-        let paths = files.iter().map(|file| file.clone().into_bytes()).collect();
-        let mut kept = Kept::default();
-        if !files.is_empty() {
-            kept = Kept::make(&user.root, &folder, (paths, Vec::new()), None)?;
-        }
-        kept.note_built(&files);
-        kept.note_lent();
-        Ok(Lent {
+    /// Copies them before anything of the session runs, for a search whose files are in the folder `search`. What agents of sessions that
+    /// died had changed is put back first; what is to be told of it comes with the rest.
+    pub fn of(
+        user: &Repo,
+        search: &Path,
+        session: &str,
+        request: &Request,
+    ) -> Result<(Lent, Vec<String>)> {
+        let mut lent = Lent {
             root: user.root.clone(),
-            quarantine: RefCell::new(quarantine),
-            folder,
-            kept,
-            files: RefCell::new(files),
-            is_baseline: Cell::default(),
+            quarantine: RefCell::new(Quarantine::of(&user.private, session, 0)),
+            folder: search.join(FOLDER),
+            files: Vec::new(),
+            kept: RefCell::default(),
             agents: Cell::default(),
             told: RefCell::default(),
-        })
+        };
+        let mut words = Vec::new();
+        let all = search.parent().map(fs::read_dir).into_iter().flatten();
+        let folders = all.flatten().flatten();
+        let folders = folders.map(|search| search.path().join(FOLDER));
+        for folder in folders.filter(|folder| folder.is_dir()) {
+            if let Some(bytes) = files::read_bounded(&folder.join(LIST), LIST_BYTES)?
+                && let Ok(kept) = serde_json::from_slice::<Kept>(&bytes)
+            {
+                let files: Vec<String> = kept.built_paths().collect();
+                words.extend(lent.restore(&kept, &files, &folder)?);
+            }
+            files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
+        }
+        lent.files = files_of(user, request)?;
+        lent.copy()?;
+        Ok((lent, words))
     }
 
-    /// Notes that an agent is at work.
-    pub fn at_work(&self) -> AtWork<'_> {
+    fn copy(&self) -> Result<()> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        let paths = self.files.iter().map(|file| file.clone().into_bytes());
+        let paths = (paths.collect(), Vec::new());
+        let last = self.kept.take();
+        let mut kept = Kept::make(&self.root, &self.folder, paths, Some(&last))?;
+        kept.note_built(&self.files);
+        kept.note_lent();
+        self.kept.replace(kept);
+        Ok(())
+    }
+
+    /// Notes that an agent begins its work: what the files are now counts until the last of those that are at work has ended. Returns
+    /// what is to be told of what commands made of them since.
+    pub fn agent_begins(&self) -> Result<Vec<String>> {
         let (at_work, ended) = self.agents.get();
+        let mut words = Vec::new();
+        if at_work == 0 && !self.files.is_empty() {
+            // Before the first agent only the untouched code was there.
+            if ended > 0 {
+                words = self.tell_written()?;
+            }
+            self.copy()?;
+            let list = serde_json::to_vec(&*self.kept.borrow())
+                .map_err(|cause| Error::internal(format!("cannot write JSON: {cause}")))?;
+            files::replace(&self.folder.join(LIST), &list)?;
+        }
         self.agents.set((at_work + 1, ended));
-        AtWork(self)
+        Ok(words)
+    }
+
+    /// Notes that an agent has ended, and puts back what changed; returns what is to be told.
+    pub fn agent_ended(&self) -> Result<Vec<String>> {
+        let (at_work, ended) = self.agents.get();
+        let words = self.restore(&self.kept.borrow(), &self.files, &self.folder)?;
+        self.agents.set((at_work.saturating_sub(1), ended + 1));
+        if at_work <= 1 {
+            files::remove(&self.folder.join(LIST))?;
+        }
+        Ok(words)
+    }
+
+    /// Puts back what changed while agents are at work; returns what is to be told. To be done before a command.
+    pub fn put_back(&self) -> Result<Vec<String>> {
+        match self.agents.get().0 {
+            0 => Ok(Vec::new()),
+            _ => self.restore(&self.kept.borrow(), &self.files, &self.folder),
+        }
     }
 
     /// Returns how the files stand now.
     pub fn stood(&self) -> Stood {
-        let files = self.files.borrow();
         let stamp = |file: &String| Stamp::at(&self.root.join(file));
         Stood {
-            stamps: files.iter().map(stamp).collect(),
+            stamps: self.files.iter().map(stamp).collect(),
             agents: self.agents.get(),
         }
     }
@@ -117,43 +149,19 @@ impl Lent {
         if before.agents.0 == 0 && before.agents == now.agents {
             return Vec::new();
         }
-        self.changed(before, &now)
-    }
-
-    fn changed(&self, before: &Stood, now: &Stood) -> Vec<String> {
-        let files = self.files.borrow();
-        let both = before.stamps.iter().zip(&now.stamps).zip(&*files);
+        let both = before.stamps.iter().zip(&now.stamps).zip(&self.files);
         let changed = both.filter(|((before, now), _)| before != now);
         changed.map(|(_, file)| file.clone()).collect()
     }
 
-    /// Notes that the untouched code is measured: what commands write by then, they build.
-    pub fn begin_baseline(&self) -> Stood {
-        self.is_baseline.set(true);
-        self.stood()
-    }
-
-    /// Lets go of what the commands wrote since.
-    pub fn end_baseline(&self, before: &Stood) {
-        self.is_baseline.set(false);
-        let built = self.changed(before, &self.stood());
-        self.files.borrow_mut().retain(|file| !built.contains(file));
-    }
-
-    /// Puts back what changed; returns what is to be told of it.
-    pub fn put_back(&self) -> Result<Vec<String>> {
+    fn restore(&self, kept: &Kept, files: &[String], folder: &Path) -> Result<Vec<String>> {
         let mut words = Vec::new();
-        if self.is_baseline.get() {
-            return Ok(words);
-        }
         let mut quarantine = self.quarantine.borrow_mut();
-        let folders = [self.folder.clone()];
-        for file in self.files.borrow().iter() {
-            let path = file.as_bytes();
-            let kept = &self.kept;
-            match kept.put_back_built(&self.root, path, &folders, &mut quarantine)? {
+        let folders = [folder.to_owned()];
+        for file in files {
+            match kept.put_back_built(&self.root, file.as_bytes(), &folders, &mut quarantine)? {
                 Restored::Back => words.push(format!(
-                    "{file}, which the commands run and copies are lent, was changed by an agent or a command: it is put back, before each command from now on, too"
+                    "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
                 )),
                 Restored::LedAway | Restored::Lost => {
                     return Err(Error::unsafe_repo(format!(
@@ -164,13 +172,63 @@ impl Lent {
                 Restored::Left | Restored::Grows | Restored::InUse => {}
             }
         }
-        words.extend(quarantine.notes());
-        words.retain(|words| self.told.borrow_mut().insert(words.clone()));
-        Ok(words)
+        drop(quarantine);
+        Ok(self.untold(words))
     }
 
-    /// Removes the copies.
-    pub fn drop_copies(&self) -> Result<()> {
-        files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
+    /// Keeps what files were that commands wrote since they were copied, where that may be somebody's, and names them: whether a command
+    /// builds them, or the code that it runs forges them, cannot be told.
+    fn tell_written(&self) -> Result<Vec<String>> {
+        let kept = self.kept.borrow();
+        let mut quarantine = self.quarantine.borrow_mut();
+        let mut words = Vec::new();
+        for file in &self.files {
+            let folders = [self.folder.clone()];
+            if kept.keep_written(&self.root, file.as_bytes(), &folders, &mut quarantine)? {
+                words.push(format!(
+                    "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
+                ));
+            }
+        }
+        drop(quarantine);
+        Ok(self.untold(words))
     }
+
+    /// Returns of these words, and of what was moved, what was not told yet.
+    fn untold(&self, mut words: Vec<String>) -> Vec<String> {
+        words.extend(self.quarantine.borrow().notes());
+        words.retain(|words| self.told.borrow_mut().insert(words.clone()));
+        words
+    }
+
+    /// Ends it: nothing of it stays. Returns what is to be told.
+    pub fn end(&self) -> Result<Vec<String>> {
+        let mut words = self.put_back()?;
+        if self.agents.get().1 > 0 {
+            words.extend(self.tell_written()?);
+        }
+        let gone = files::remove_all(&self.folder);
+        gone.map_err(|cause| Error::io("remove", &self.folder, cause))?;
+        Ok(words)
+    }
+}
+
+/// Returns the files that are meant.
+fn files_of(user: &Repo, request: &Request) -> Result<Vec<String>> {
+    if request.link.is_empty() {
+        return Ok(Vec::new());
+    }
+    let workspace = Workspace { repo: user };
+    let tree = user.tree_of(&request.base)?;
+    let is_file =
+        |path: &str| user.may_have_file(&tree, path) || workspace.has_file_on_disk(path.as_bytes());
+    let mut files = Vec::new();
+    for goals in [request.measured_by(), request.held_out_by()] {
+        let mut yardstick = workspace.yardstick(&goals, &is_file);
+        files.extend(yardstick.let_go(&|file| workspace.may_be_built(&tree, file)));
+    }
+    files.retain(|file| is_lent(&request.link, file.as_bytes()));
+    let mut files = workspace.behind(&files);
+    files.retain(|file| keep::is_small(&user.root, file));
+    Ok(files)
 }

@@ -22,12 +22,23 @@ const FILES: [&str; 3] = ["HEAD", "index", "config"];
 /// counts for nothing.
 #[derive(Debug)]
 pub struct Noted {
-    branch: String,
-    commit: String,
+    /// The branch (`refs/heads/…`).
+    pub branch: String,
+    /// Its commit.
+    pub commit: String,
     /// The bytes of the files that say so.
     files: Vec<(&'static str, Vec<u8>)>,
     /// The moment, as files are dated.
     since: SystemTime,
+}
+
+/// The tracked files to which something was done while checks ran in a copy, for people.
+#[derive(Debug, Default)]
+pub struct InCopy {
+    /// Those that are not what is committed.
+    pub written: BTreeSet<String>,
+    /// Those that are, again.
+    pub rewritten: BTreeSet<String>,
 }
 
 impl Workspace<'_> {
@@ -66,15 +77,15 @@ impl Workspace<'_> {
         Ok(true)
     }
 
-    /// Returns the tracked files, but for evolve's own, that are not what is committed and to which something was done since, for
-    /// people: what git's conversions let differ from the first was written to by no check.
-    pub fn written_in_copy(&self, noted: &Noted) -> Result<BTreeSet<String>> {
+    /// Returns the tracked files, but for evolve's own, to which something was done since: what git's conversions let differ from the
+    /// first was written to by no check.
+    pub fn written_in_copy(&self, noted: &Noted) -> Result<InCopy> {
         let since = noted.since;
         let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (since.as_secs().cast_signed(), since.subsec_nanos().into());
-        let is_since = |path: &[u8]| {
+        let is_meant = |path: &Vec<u8>| {
             let stamp = Stamp::at(&self.repo.root.join(OsStr::from_bytes(path)));
-            stamp.is_none_or(|stamp| stamp.changed >= since)
+            !is_ledger_path(path) && stamp.is_none_or(|stamp| stamp.changed >= since)
         };
         // Git would wait at a pipe that a check left.
         let mut quarantine = self.quarantine_of_copy();
@@ -84,9 +95,16 @@ impl Workspace<'_> {
             &mut |_| {},
             &mut quarantine,
         )?;
-        let changed = self.tracked_changes()?.into_iter();
-        let written = changed.filter(|path| !is_ledger_path(path) && is_since(path));
-        Ok(written.map(text::path).collect())
+        let index = self.repo.index();
+        let touched = self.unlike_noted(index.as_ref()).unwrap_or_default();
+        let written = self.tracked_changes()?.into_iter();
+        let shown = |path: Vec<u8>| text::path(&path);
+        let written: BTreeSet<_> = written.filter(is_meant).map(shown).collect();
+        let touched = touched.into_iter().filter(is_meant).map(shown);
+        Ok(InCopy {
+            rewritten: touched.filter(|path| !written.contains(path)).collect(),
+            written,
+        })
     }
 
     /// Makes tracked files what is committed, but for evolve's own; what they had become is gone.

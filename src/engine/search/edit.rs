@@ -120,7 +120,7 @@ impl Job {
         let excludes = excludes::of_slot(&session.site.user, &of_git)?;
         let ground = session.site.user.ground_of_slot(&slot.root);
         let root = slot.root.clone();
-        let at_work = session.lent.at_work();
+        session.warn(session.lent.agent_begins()?);
         let run = session
             .agent
             .work(
@@ -145,9 +145,9 @@ impl Job {
                     is_kept: true,
                 },
             )
-            .await?;
-        drop(at_work);
-        session.put_back_lent()?;
+            .await;
+        session.warn(session.lent.agent_ended()?);
+        let run = run?;
         let when = format!("while the agent of attempt {id} ran");
         session.site.heed_stop(&slot, parent, &when)?;
         if run.report.status == "stopped" {

@@ -142,11 +142,8 @@ impl Job {
             lane,
             more: &[],
         };
-        let is_baseline = self.id == 0 && self.what == Measure::First;
-        let before = is_baseline.then(|| session.lent.begin_baseline());
         let found = self.outcome_in(session, &bed).await?;
-        if let Some(before) = before {
-            session.lent.end_baseline(&before);
+        if self.id == 0 && self.what == Measure::First {
             let slot = bed.known_slot(session)?;
             self.tell_of_leavings(session, &slot);
         }
