@@ -109,7 +109,37 @@ fn what_the_commands_build_in_a_lent_folder_is_theirs_also_where_they_build_by_c
 }
 
 #[test]
-fn what_an_agent_of_a_killed_search_made_of_a_lent_file_is_put_back_when_it_is_resumed() {
+fn a_module_that_an_agent_puts_beside_a_lent_script_in_place_of_pythons_own_is_taken_away() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/tools\n");
+    repo.commit_all("tools are ignored");
+    repo.write(
+        "tools/score.py",
+        "import json\nprint(json.loads(open('x').read()))\n",
+    );
+    repo.attempts(&["echo 2 >x; echo 'loads = lambda text: 1000' >tools/json.py"]);
+    let more = ["--link=tools", "--max-attempts=1", "--direction=max"];
+    let fitness = "PYTHONDONTWRITEBYTECODE=1 python3 tools/score.py";
+    let told = search_lent(&repo, fitness, &more);
+    assert!(
+        told.contains("tools/json.py, which copies are lent, came while an agent was at work"),
+        "{told}"
+    );
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    assert!(!repo.has("tools/json.py"));
+}
+
+#[test]
+fn what_an_agent_of_a_killed_search_made_of_a_lent_file_is_put_back_by_the_next_command() {
+    for (next, ending) in [
+        (&["search", "resume"][..], &["accepted 2"][..]),
+        (&["search", "discard"], &[]),
+    ] {
+        what_an_agent_left_is_put_back_by(next, ending);
+    }
+}
+
+fn what_an_agent_left_is_put_back_by(next: &[&str], ending: &[&str]) {
     let script = "wc -l <x\n";
     let repo = TestRepo::with_number("1").with_out();
     repo.write(".gitignore", "/tools\n");
@@ -132,13 +162,14 @@ fn what_an_agent_of_a_killed_search_made_of_a_lent_file_is_put_back_when_it_is_r
     repo.wait_for("there");
     search.kill().unwrap();
     search.wait().unwrap();
-    let run = repo.evolve(&["search", "resume"]).expect(0);
-    assert!(
-        run.stderr.contains("tools/score.sh, which the commands run and copies are lent, was changed while an agent was at work, and is put back"),
-        "{run:?}"
-    );
+    let run = repo.evolve(next).expect(0);
+    let told = run.stdout + &run.stderr;
+    let said = "tools/score.sh, which the commands run and copies are lent, was changed while an agent was at work, and is put back";
+    assert!(told.contains(said), "{told}");
     assert_eq!(repo.read("tools/score.sh"), script);
-    assert_eq!(repo.endings(), ["accepted 2"]);
+    if !ending.is_empty() {
+        assert_eq!(repo.endings(), ending);
+    }
 }
 
 #[test]

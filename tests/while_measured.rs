@@ -598,7 +598,7 @@ fn what_one_check_writes_to_a_tracked_file_in_a_copy_meets_no_other_goal() {
         let reason = after["goals"][1]["reason"].as_str().unwrap_or_default();
         assert!(
             reason.ends_with(
-                "; met only by what other checks write to generated, which no commit holds"
+                "; passed beside other checks, which write to generated, and not on what is committed"
             ),
             "{after}"
         );

@@ -189,7 +189,7 @@ pub fn written_in_copy(files: &[String]) -> Option<String> {
 pub fn met_by_written(reason: Option<String>, files: &[String]) -> String {
     let reason = reason.map_or(String::new(), |reason| format!("{reason}; "));
     format!(
-        "{reason}met only by what other checks write to {}, which no commit holds",
+        "{reason}passed beside other checks, which write to {}, and not on what is committed",
         text::some_of(files, NAMED)
     )
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::effects::lock::{self, Lock};
 use crate::effects::private;
 use crate::effects::repo::Repo;
+use crate::effects::search::lent;
 use crate::error::Result;
 use crate::event::Events;
 
@@ -27,5 +28,6 @@ pub async fn take_lock(repo: &Repo, session: &str, since: &str) -> Result<(Lock,
     let mut notes = private::make_way(&file, session)?;
     let lock = lock::take(&file, since).await?;
     notes.extend(private::clear_for(&repo.own_places(), session)?);
+    notes.extend(lent::put_back_left(repo, session)?);
     Ok((lock, notes))
 }

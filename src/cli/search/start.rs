@@ -293,8 +293,7 @@ async fn start(
     } else {
         go_on(&site.store, &mut lineage, running.max_cost)?;
     }
-    let (lent, words) = Lent::of(&site.user, &site.store.folder, &site.id, &site.request)?;
-    words.into_iter().for_each(|words| site.events.warn(words));
+    let lent = Lent::of(&site.user, &site.store.folder, &site.id, &site.request)?;
     let session = Rc::new(Searching {
         lent,
         site,

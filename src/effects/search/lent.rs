@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::effects::files::{self, Stamp};
 use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{self, Kept, Restored};
+use crate::effects::program;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
+use crate::model::check::Front;
 use crate::model::search::lineage::Request;
 
 /// The folder of the copies below that of a search.
@@ -31,6 +33,12 @@ pub struct Lent {
     /// Where the copies are.
     folder: PathBuf,
     files: Vec<String>,
+    /// The paths that are lent.
+    links: Vec<String>,
+    /// The folders from which Python takes modules first.
+    fronts: Vec<Front>,
+    /// What lay there before the agents that are at work, and is taken in place of Python's own.
+    own_modules: RefCell<Vec<String>>,
     kept: RefCell<Kept>,
     /// How many agents are at work, and how many have ended.
     agents: Cell<(usize, usize)>,
@@ -46,39 +54,23 @@ pub struct Stood {
 }
 
 impl Lent {
-    /// Copies them before anything of the session runs, for a search whose files are in the folder `search`. What agents of sessions that
-    /// died had changed is put back first; what is to be told of it comes with the rest.
-    pub fn of(
-        user: &Repo,
-        search: &Path,
-        session: &str,
-        request: &Request,
-    ) -> Result<(Lent, Vec<String>)> {
-        let mut lent = Lent {
+    /// Copies them before anything of the session runs, for a search whose files are in the folder `search`.
+    pub fn of(user: &Repo, search: &Path, session: &str, request: &Request) -> Result<Lent> {
+        let (files, fronts) = found_by(user, request)?;
+        let lent = Lent {
             root: user.root.clone(),
             quarantine: RefCell::new(Quarantine::of(&user.private, session, 0)),
             folder: search.join(FOLDER),
-            files: Vec::new(),
+            files,
+            links: request.link.clone(),
+            fronts,
+            own_modules: RefCell::default(),
             kept: RefCell::default(),
             agents: Cell::default(),
             told: RefCell::default(),
         };
-        let mut words = Vec::new();
-        let all = search.parent().map(fs::read_dir).into_iter().flatten();
-        let folders = all.flatten().flatten();
-        let folders = folders.map(|search| search.path().join(FOLDER));
-        for folder in folders.filter(|folder| folder.is_dir()) {
-            if let Some(bytes) = files::read_bounded(&folder.join(LIST), LIST_BYTES)?
-                && let Ok(kept) = serde_json::from_slice::<Kept>(&bytes)
-            {
-                let files: Vec<String> = kept.built_paths().collect();
-                words.extend(lent.restore(&kept, &files, &folder)?);
-            }
-            files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
-        }
-        lent.files = files_of(user, request)?;
         lent.copy()?;
-        Ok((lent, words))
+        Ok(lent)
     }
 
     fn copy(&self) -> Result<()> {
@@ -100,6 +92,9 @@ impl Lent {
     pub fn agent_begins(&self) -> Result<Vec<String>> {
         let (at_work, ended) = self.agents.get();
         let mut words = Vec::new();
+        if at_work == 0 {
+            self.own_modules.replace(self.modules());
+        }
         if at_work == 0 && !self.files.is_empty() {
             // Before the first agent only the untouched code was there.
             if ended > 0 {
@@ -117,7 +112,8 @@ impl Lent {
     /// Notes that an agent has ended, and puts back what changed; returns what is to be told.
     pub fn agent_ended(&self) -> Result<Vec<String>> {
         let (at_work, ended) = self.agents.get();
-        let words = self.restore(&self.kept.borrow(), &self.files, &self.folder)?;
+        let mut words = self.put_back()?;
+        words.extend(self.take_new_modules()?);
         self.agents.set((at_work.saturating_sub(1), ended + 1));
         if at_work <= 1 {
             files::remove(&self.folder.join(LIST))?;
@@ -129,8 +125,43 @@ impl Lent {
     pub fn put_back(&self) -> Result<Vec<String>> {
         match self.agents.get().0 {
             0 => Ok(Vec::new()),
-            _ => self.restore(&self.kept.borrow(), &self.files, &self.folder),
+            _ => {
+                let (kept, mut quarantine) = (self.kept.borrow(), self.quarantine.borrow_mut());
+                let words = restore(
+                    &self.root,
+                    &kept,
+                    &self.files,
+                    &self.folder,
+                    &mut quarantine,
+                )?;
+                drop(quarantine);
+                Ok(self.untold(words))
+            }
         }
+    }
+
+    /// Returns what of that which is lent Python takes in place of its own modules.
+    fn modules(&self) -> Vec<String> {
+        let mut found = program::taken_for_own(&self.fronts, &self.root);
+        found.retain(|path| is_lent(&self.links, path.as_bytes()));
+        found
+    }
+
+    /// Moves away what came of that while agents were at work; returns what is to be told.
+    fn take_new_modules(&self) -> Result<Vec<String>> {
+        let before = self.own_modules.borrow();
+        let mut words = Vec::new();
+        for path in self.modules() {
+            if !before.contains(&path) {
+                self.quarantine
+                    .borrow_mut()
+                    .take(&self.root, path.as_bytes())?;
+                words.push(format!(
+                    "{path}, which copies are lent, came while an agent was at work and would be taken in place of Python's own module"
+                ));
+            }
+        }
+        Ok(self.untold(words))
     }
 
     /// Returns how the files stand now.
@@ -154,28 +185,6 @@ impl Lent {
         changed.map(|(_, file)| file.clone()).collect()
     }
 
-    fn restore(&self, kept: &Kept, files: &[String], folder: &Path) -> Result<Vec<String>> {
-        let mut words = Vec::new();
-        let mut quarantine = self.quarantine.borrow_mut();
-        let folders = [folder.to_owned()];
-        for file in files {
-            match kept.put_back_built(&self.root, file.as_bytes(), &folders, &mut quarantine)? {
-                Restored::Back => words.push(format!(
-                    "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
-                )),
-                Restored::LedAway | Restored::Lost => {
-                    return Err(Error::unsafe_repo(format!(
-                        "{file}, which the commands run and copies are lent, was changed, and so was its copy or the way to it"
-                    ))
-                    .hint("put it back as it was, and run `evolve search resume`"));
-                }
-                Restored::Left | Restored::Grows | Restored::InUse => {}
-            }
-        }
-        drop(quarantine);
-        Ok(self.untold(words))
-    }
-
     /// Keeps what files were that commands wrote since they were copied, where that may be somebody's, and names them: whether a command
     /// builds them, or the code that it runs forges them, cannot be told.
     fn tell_written(&self) -> Result<Vec<String>> {
@@ -194,41 +203,98 @@ impl Lent {
         Ok(self.untold(words))
     }
 
-    /// Returns of these words, and of what was moved, what was not told yet.
+    /// Returns of these words, and of what was moved, what was not told yet: where a file went is told once.
     fn untold(&self, mut words: Vec<String>) -> Vec<String> {
         words.extend(self.quarantine.borrow().notes());
-        words.retain(|words| self.told.borrow_mut().insert(words.clone()));
+        let mut told = self.told.borrow_mut();
+        words.retain(|words| {
+            let what = words.split_once(" → ").map_or(&words[..], |(what, _)| what);
+            told.insert(what.to_owned())
+        });
         words
     }
 
-    /// Ends it: nothing of it stays. Returns what is to be told.
+    /// Ends it: nothing of it stays. Returns what is to be told, of what commands wrote, too, where they ran more than the untouched
+    /// code.
     pub fn end(&self) -> Result<Vec<String>> {
         let mut words = self.put_back()?;
-        if self.agents.get().1 > 0 {
-            words.extend(self.tell_written()?);
-        }
+        words.extend(self.tell_written()?);
         let gone = files::remove_all(&self.folder);
         gone.map_err(|cause| Error::io("remove", &self.folder, cause))?;
         Ok(words)
     }
 }
 
-/// Returns the files that are meant.
-fn files_of(user: &Repo, request: &Request) -> Result<Vec<String>> {
+/// Puts back what agents of sessions that died had changed, whatever search they were of; returns what is to be told. To be called by who
+/// holds the lock.
+pub fn put_back_left(user: &Repo, session: &str) -> Result<Vec<String>> {
+    let mut quarantine = Quarantine::of(&user.private, session, 0);
+    let mut words = Vec::new();
+    let searches = fs::read_dir(user.private.join("search"));
+    let folders = searches.into_iter().flatten().flatten();
+    let folders = folders.map(|search| search.path().join(FOLDER));
+    for folder in folders.filter(|folder| folder.is_dir()) {
+        if let Some(bytes) = files::read_bounded(&folder.join(LIST), LIST_BYTES)?
+            && let Ok(kept) = serde_json::from_slice::<Kept>(&bytes)
+        {
+            let files: Vec<String> = kept.built_paths().collect();
+            words.extend(restore(
+                &user.root,
+                &kept,
+                &files,
+                &folder,
+                &mut quarantine,
+            )?);
+        }
+        files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
+    }
+    words.extend(quarantine.notes());
+    Ok(words)
+}
+
+fn restore(
+    root: &Path,
+    kept: &Kept,
+    files: &[String],
+    folder: &Path,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<String>> {
+    let mut words = Vec::new();
+    let folders = [folder.to_owned()];
+    for file in files {
+        match kept.put_back_built(root, file.as_bytes(), &folders, quarantine)? {
+            Restored::Back => words.push(format!(
+                "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
+            )),
+            Restored::LedAway | Restored::Lost => {
+                return Err(Error::unsafe_repo(format!(
+                    "{file}, which the commands run and copies are lent, was changed, and so was its copy or the way to it"
+                ))
+                .hint("put it back as it was, and run `evolve search resume`"));
+            }
+            Restored::Left | Restored::Grows | Restored::InUse => {}
+        }
+    }
+    Ok(words)
+}
+
+/// Returns the files that are meant, and the folders from which Python takes modules first.
+fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Vec<Front>)> {
     if request.link.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let workspace = Workspace { repo: user };
     let tree = user.tree_of(&request.base)?;
     let is_file =
         |path: &str| user.may_have_file(&tree, path) || workspace.has_file_on_disk(path.as_bytes());
-    let mut files = Vec::new();
+    let (mut files, mut fronts) = (Vec::new(), Vec::new());
     for goals in [request.measured_by(), request.held_out_by()] {
         let mut yardstick = workspace.yardstick(&goals, &is_file);
         files.extend(yardstick.let_go(&|file| workspace.may_be_built(&tree, file)));
+        fronts.append(&mut yardstick.fronts);
     }
     files.retain(|file| is_lent(&request.link, file.as_bytes()));
     let mut files = workspace.behind(&files);
     files.retain(|file| keep::is_small(&user.root, file));
-    Ok(files)
+    Ok((files, fronts))
 }

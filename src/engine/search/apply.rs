@@ -5,6 +5,7 @@ use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Merged, Repo};
 use crate::effects::search::goalposts::Goalposts;
+use crate::effects::search::lent::Lent;
 use crate::effects::search::sample::{Answer, Sampler};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Hindrance, Landed, Landing, Workspace};
@@ -113,7 +114,11 @@ pub async fn apply(
         }
     };
     refuse_moved(site, id, &merged, target).await?;
-    let held = hold_against_tip(site, lineage, id, &merged, target).await?;
+    let lent = Lent::of(&site.user, &site.store.folder, &site.id, &site.request)?;
+    let held = hold_against_tip(site, lineage, id, &merged, target).await;
+    let told = lent.end()?;
+    told.into_iter().for_each(|words| site.events.warn(words));
+    let held = held?;
     let notes = land(site, target, &merged)?;
     Ok(Applied {
         commit: merged,
