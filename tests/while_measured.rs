@@ -612,6 +612,23 @@ fn what_one_check_writes_to_a_tracked_file_in_a_copy_meets_no_other_goal() {
     }
 }
 
+/// A repository whose check of `a` runs the code of the product, with a file `f` that the check of `b` reads after all others.
+fn with_code(settings: &str, f: &str) -> TestRepo {
+    let settings = match settings {
+        "" => "evolve: {product: [app.sh]}\n".to_owned(),
+        clean => clean.replace("{", "{product: [app.sh], "),
+    };
+    let repo = TestRepo::empty();
+    repo.write("f", f);
+    repo.write("app.sh", "true\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
+    );
+    repo.commit_all("first");
+    repo
+}
+
 #[test]
 fn what_the_agents_code_has_git_note_in_a_copy_hides_nothing_of_what_it_wrote_there() {
     for hides in [
@@ -622,18 +639,7 @@ fn what_the_agents_code_has_git_note_in_a_copy_hides_nothing_of_what_it_wrote_th
         "git checkout -qb other; git add f",
     ] {
         for (flags, settings) in [PLACES[1], PLACES[2]] {
-            let settings = match settings {
-                "" => "evolve: {product: [app.sh]}\n".to_owned(),
-                clean => clean.replace("{", "{product: [app.sh], "),
-            };
-            let repo = TestRepo::empty();
-            repo.write("f", "bad\n");
-            repo.write("app.sh", "true\n");
-            repo.write(
-                "GOALS.yaml",
-                &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
-            );
-            repo.commit_all("first");
+            let repo = with_code(settings, "bad\n");
             repo.agent_does(&[&format!("touch new; echo 'echo good >f; {hides}' >app.sh")]);
             repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
             let case = format!("{hides} {flags:?} {settings}: {:?}", repo.each("reason"));
@@ -654,18 +660,7 @@ fn code_that_breaks_the_git_directory_of_its_copy_hides_nothing_and_ends_no_nigh
         "rm .git/index; mkdir .git/index",
     ] {
         for (flags, settings) in [PLACES[1], PLACES[2]] {
-            let settings = match settings {
-                "" => "evolve: {product: [app.sh]}\n".to_owned(),
-                clean => clean.replace("{", "{product: [app.sh], "),
-            };
-            let repo = TestRepo::empty();
-            repo.write("f", "bad\n");
-            repo.write("app.sh", "true\n");
-            repo.write(
-                "GOALS.yaml",
-                &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
-            );
-            repo.commit_all("first");
+            let repo = with_code(settings, "bad\n");
             repo.agent_does(&[
                 &format!("touch new; echo 'echo good >f; {breaks}' >app.sh"),
                 "echo good >f",
@@ -686,18 +681,7 @@ fn code_that_breaks_the_git_directory_of_its_copy_hides_nothing_and_ends_no_nigh
 fn a_goal_that_is_met_only_by_what_another_check_writes_in_a_copy_is_a_regression_where_it_was_met_before()
  {
     for (flags, settings) in [PLACES[1], PLACES[2]] {
-        let settings = match settings {
-            "" => "evolve: {product: [app.sh]}\n".to_owned(),
-            clean => clean.replace("{", "{product: [app.sh], "),
-        };
-        let repo = TestRepo::empty();
-        repo.write("f", "good\n");
-        repo.write("app.sh", "true\n");
-        repo.write(
-            "GOALS.yaml",
-            &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: sh app.sh; test -e new, weight: 5}}\n  - {{id: b, description: d, check: grep -q good f, weight: 4, alone: true}}\n"),
-        );
-        repo.commit_all("first");
+        let repo = with_code(settings, "good\n");
         repo.agent_does(&["touch new; echo bad >f; echo 'echo good >f' >app.sh"]);
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
         assert_eq!(repo.each("result"), ["regressed"], "{flags:?} {settings}");

@@ -68,6 +68,8 @@ impl Workspace<'_> {
         }
         for (name, bytes) in &noted.files {
             let file = folder.join(name);
+            // All that ran there has ended: nobody holds it.
+            files::remove(&file.with_extension("lock"))?;
             if fs::read(&file).ok().as_ref() != Some(bytes) {
                 files::replace_unsynced(&file, bytes)?;
             }
@@ -95,12 +97,13 @@ impl Workspace<'_> {
             &mut |_| {},
             &mut quarantine,
         )?;
-        let index = self.repo.index();
-        let touched = self.unlike_noted(index.as_ref()).unwrap_or_default();
+        let touched = self.unlike_index()?;
+        let touched = touched.split(|byte| *byte == 0).map(<[u8]>::to_vec);
         let written = self.tracked_changes()?.into_iter();
         let shown = |path: Vec<u8>| text::path(&path);
         let written: BTreeSet<_> = written.filter(is_meant).map(shown).collect();
-        let touched = touched.into_iter().filter(is_meant).map(shown);
+        let touched = touched.filter(|path| !path.is_empty() && is_meant(path));
+        let touched = touched.map(shown);
         Ok(InCopy {
             rewritten: touched.filter(|path| !written.contains(path)).collect(),
             written,

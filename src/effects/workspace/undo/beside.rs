@@ -144,7 +144,7 @@ impl Workspace<'_> {
     }
 
     /// Lists the tracked files that are not as the index has them, each ended by a NUL.
-    fn unlike_index(&self) -> Result<Vec<u8>> {
+    pub(in crate::effects::workspace) fn unlike_index(&self) -> Result<Vec<u8>> {
         let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
         let paths = match self.unlike_noted(self.repo.index().as_ref()) {
             Some(paths) if paths.is_empty() => return Ok(Vec::new()),
