@@ -594,6 +594,7 @@ fn what_one_check_writes_to_a_tracked_file_in_a_copy_meets_no_other_goal() {
             [r#"["a","uses"]"#, r#"["b"]"#],
             "{flags:?} {settings}"
         );
+        repo.evolve(&["audit", "--remeasure", "2"]).expect(0);
         let after = repo.json(".agents/evolve/fitness-1-post.json");
         let reason = after["goals"][1]["reason"].as_str().unwrap_or_default();
         assert!(

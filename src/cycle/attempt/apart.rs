@@ -10,8 +10,8 @@ use crate::session::{Cut, Progress, Session};
 
 impl Attempt<'_> {
     /// Measures goals one after the other where checks wrote to tracked files of a copy, each on what is committed. One that passes now
-    /// and does not pass so fails, if it did not pass before the agent, or passed then on what was committed: as often as it allows, that is
-    /// tried again.
+    /// and does not pass so fails, if it did not pass before the agent, or passed then on what was committed: that is tried twice where goals
+    /// may be measured again.
     pub(super) async fn measure_apart(
         &mut self,
         session: &Session,
@@ -42,7 +42,8 @@ impl Attempt<'_> {
         let retries = goals.map(|goal| goal.retries).max().unwrap_or_default();
         let expected = progress.expected_durations(&session.repo, &session.goals_file, self.goals);
         let mut measured = Vec::new();
-        for _ in 0..=retries {
+        // Each time all goals are measured: what some of them build, others need.
+        for _ in 0..=retries.min(1) {
             measured = session
                 .measure_apart(self.goals, &expected, start.cycle, watch)
                 .await?;
