@@ -38,9 +38,7 @@ use crate::model::text;
 
 pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
-use copy::{
-    FILE_LIMIT, Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write,
-};
+use copy::{Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use grown::is_in_use;
 pub use links::Links;
 pub use loose::is_loose;
@@ -384,8 +382,7 @@ impl Kept {
             };
             if grown::is_in_use(root, &path, &written_to) {
                 // Its writer would go on in the file that is moved away.
-                let before = files::read_bounded(&source, FILE_LIMIT)?;
-                quarantine.keep_bytes(&path, &before.unwrap_or_default())?;
+                outputs::keep_once(quarantine, root, &path, &source, entry)?;
                 put_back.in_use.push(shown);
                 continue;
             }

@@ -138,6 +138,11 @@ impl Quarantine {
         files::replace(&place, bytes)
     }
 
+    /// Says whether a file lies here under a path already, byte for byte.
+    pub fn has(&self, path: &[u8], file: &Path) -> bool {
+        is_same(&self.folder.join(OsStr::from_bytes(path)), file)
+    }
+
     /// Keeps a copy of a file or folder that is gone from its place, unless one is there from before.
     pub fn keep_copy(&mut self, from: &Path, name: &Path) -> Result<()> {
         self.make_own()?;

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
-use super::outputs::is_made_anew;
+use super::outputs::{is_made_anew, keep_once};
 use super::{Kept, clear_way, from_hex, grown, is_way_free, is_worth_keeping, to_hex};
 use crate::effects::files;
 use crate::effects::proc_table::WrittenTo;
@@ -173,8 +173,7 @@ impl Kept {
             return Ok(false);
         }
         if quarantine.has_room_for(&source) {
-            let before = files::read_bounded(&source, FILE_LIMIT)?;
-            quarantine.keep_bytes(path, &before.unwrap_or_default())?;
+            keep_once(quarantine, root, path, &source, entry)?;
         }
         Ok(true)
     }

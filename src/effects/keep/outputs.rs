@@ -369,6 +369,20 @@ pub(super) fn keep_in(
     write(source, entry, &place)
 }
 
+/// Does the same, unless it is there with the same bytes.
+pub(super) fn keep_once(
+    quarantine: &mut Quarantine,
+    root: &Path,
+    path: &[u8],
+    source: &Path,
+    entry: &Copy,
+) -> Result<()> {
+    match quarantine.has(path, source) {
+        true => Ok(()),
+        false => keep_in(quarantine, root, path, source, entry),
+    }
+}
+
 /// Says whether tools make a file anew whenever it is gone: machine code and its like, and what lies in folders of theirs. Where people
 /// have such folders, too, that is what is no text, or what checks run; and of what these run elsewhere, what is no text.
 pub(super) fn is_made_anew(path: &str, file: &Path, entry: &Copy) -> bool {

@@ -107,6 +107,30 @@ fn a_copy_is_used_again_while_nobody_wrote_to_it() {
 }
 
 #[test]
+fn what_a_file_in_use_was_before_is_kept_once_and_as_what_it_was() {
+    let mut place = Place::with(&[("a", "mine")]);
+    symlink("target", place.file("link")).unwrap();
+    fs::set_permissions(place.file("a"), Permissions::from_mode(0o600)).unwrap();
+    let kept = place.keep(&["a", "link"]);
+    let open = |name: &str| {
+        fs::remove_file(place.file(name)).unwrap();
+        fs::File::create(place.file(name)).unwrap()
+    };
+    let _writers = ["a", "link"].map(open);
+    for _ in 0..2 {
+        assert_eq!(place.put_back(&kept).in_use, ["a", "link"]);
+    }
+    assert_eq!((place.read("a"), place.read("link")), Default::default());
+    let all = place.file("../private/quarantine/s-1");
+    assert_eq!(fs::read_to_string(all.join("a")).unwrap(), "mine");
+    let mode = fs::metadata(all.join("a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(!all.join("again-2/a").exists());
+    let target = fs::read_link(all.join("link")).unwrap();
+    assert_eq!(target.to_str(), Some("target"));
+}
+
+#[test]
 fn a_copy_that_somebody_wrote_to_is_not_put_back() {
     let mut place = Place::with(&[("a", "mine"), ("b", "mine, too")]);
     let kept = place.keep(&["a", "b"]);
