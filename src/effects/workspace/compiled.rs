@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::Workspace;
 use crate::effects::files::{self, is_beneath};
+use crate::effects::git::{Listed, each_indexed};
 use crate::error::Result;
 use crate::model::compiled::{self, Dated};
 
@@ -23,16 +24,8 @@ impl Workspace<'_> {
     /// tracked stays. To be done before goals are measured, when git can be asked.
     pub fn drop_doubtful_compiled(&self) -> Result<()> {
         let root = &self.repo.root;
-        if self
-            .repo
-            .index()
-            .is_some_and(|index| !may_list_python(&index.bytes))
-        {
-            return Ok(());
-        }
-        let listed = self.repo.git.run(&["ls-files", "-z"])?;
-        let tracked = listed.split(|byte| *byte == 0);
-        let of_kind = |kind| tracked.clone().filter(move |path| path.ends_with(kind));
+        let listed = self.python_listed()?;
+        let of_kind = |kind| listed.iter().filter(move |path| path.ends_with(kind));
         let compiled: HashSet<PathBuf> = of_kind(b".pyc".as_slice())
             .map(|path| root.join(as_path(path)))
             .collect();
@@ -55,16 +48,30 @@ impl Workspace<'_> {
         }
         Ok(())
     }
-}
 
-/// Says whether an index may list sources of Python. Each path ends with a NUL; version 4 leaves out what it has in common with the one
-/// before.
-fn may_list_python(index: &[u8]) -> bool {
-    let is_compressed = index.get(7).is_none_or(|version| *version >= 4);
-    is_compressed
-        || index
-            .split(|byte| *byte == 0)
-            .any(|path| path.ends_with(b".py"))
+    /// Returns the tracked files that are Python's, sources or compiled. Git is asked only where it is the one to read the index.
+    fn python_listed(&self) -> Result<Vec<Vec<u8>>> {
+        let is_python = |path: &[u8]| path.ends_with(b".py") || path.ends_with(b".pyc");
+        let mut found = Vec::new();
+        let note = |one: &Listed<'_>| {
+            if is_python(one.path) {
+                found.push(one.path.to_vec());
+            }
+        };
+        let index = self.repo.index();
+        if index
+            .and_then(|index| each_indexed(&index.bytes, note))
+            .is_some()
+        {
+            return Ok(found);
+        }
+        let listed = self.repo.git.run(&["ls-files", "-z"])?;
+        let paths = listed.split(|byte| *byte == 0);
+        Ok(paths
+            .filter(|path| is_python(path))
+            .map(<[u8]>::to_vec)
+            .collect())
+    }
 }
 
 /// Returns what was compiled in a folder of the sources in another, and may be of another version of them.
@@ -104,26 +111,4 @@ fn below(prefix: &OsStr, folder: &Path) -> PathBuf {
     let mut place = PathBuf::from(prefix);
     place.extend(folder.strip_prefix("/"));
     place
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_tells_whether_there_is_python_in_it() {
-        let index = |version: u8, path: &str| {
-            let begin = [b"DIRC\0\0\0".as_slice(), &[version], b"\0\0\0\x01 stat"];
-            [&begin.concat(), path.as_bytes(), b"\0\0"].concat()
-        };
-        for (index, expected) in [
-            (index(2, "src/a.py"), true),
-            (index(2, "src/a.pyx"), false),
-            (index(2, "py"), false),
-            (index(4, "y"), true),
-            (Vec::new(), true),
-        ] {
-            assert_eq!(may_list_python(&index), expected);
-        }
-    }
 }
