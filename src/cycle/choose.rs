@@ -166,14 +166,15 @@ pub async fn measure_before(
     }
     let snapshot = measured.inspect_err(|_| tell_of_written(session))?;
     progress.touched.extend(watch.touched().cloned());
-    let written = watch.written.take().unwrap_or_default();
-    let new: Vec<String> = written.difference(&progress.written).cloned().collect();
+    let tracked = watch.tracked.take().unwrap_or_default();
+    let new = tracked.written.difference(&progress.written);
+    let new: Vec<String> = new.cloned().collect();
     if let Some(note) = output::written_in_copy(&new) {
         progress.note_found(&note);
         session.events.warn(note);
     }
     progress.written.extend(new);
-    progress.written.append(&mut watch.rewritten);
+    progress.written.extend(tracked.rewritten);
     let made = protected()?
         .into_iter()
         .filter(|file| there.binary_search(file).is_err());

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::effects::files::{self, LARGEST, Stamp};
+use crate::effects::workspace::InCopy;
 use crate::model::digest;
 
 /// How much of a file is read at once.
@@ -20,10 +21,8 @@ pub struct Watch {
     is_light: bool,
     changed: BTreeSet<String>,
     touched: BTreeSet<String>,
-    /// The tracked files that checks wrote to in a copy; none where that is not looked for.
-    pub written: Option<BTreeSet<String>>,
-    /// Those to which something was done there, and which are what is committed again.
-    pub rewritten: BTreeSet<String>,
+    /// What checks did to tracked files in a copy; none where that is not looked for.
+    pub tracked: Option<InCopy>,
 }
 
 /// What a file was like before checks ran.
@@ -46,7 +45,7 @@ impl Watch {
     #[must_use]
     pub fn and_tracked(self) -> Watch {
         Watch {
-            written: Some(BTreeSet::new()),
+            tracked: Some(InCopy::default()),
             ..self
         }
     }

@@ -50,7 +50,7 @@ use crate::model::{exact, text};
 pub use change::is_outside;
 pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
-pub use in_copy::Noted;
+pub use in_copy::{InCopy, Noted};
 pub use index::lock::LockedIndex;
 pub use index::restat::Whereabouts;
 pub use land::{Hindrance, Landed, Landing};
@@ -230,6 +230,12 @@ impl Workspace<'_> {
     /// says what was moved.
     pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
         self.clear_tree(start).map(|cleared| cleared.notes)
+    }
+
+    /// The same, of all that there is; it goes to this quarantine.
+    fn clear_pipes_into(&self, quarantine: &mut Quarantine) -> Result<()> {
+        let (root, plain) = (&self.repo.root, &self.repo.plain);
+        pipes::clear(root, plain, &mut |_| {}, quarantine).map(drop)
     }
 
     /// The same; returns the repositories and the folders below the root, too.

@@ -200,11 +200,9 @@ impl Snapshot {
 
 /// Returns the ids of goals that pass in `after` and did not in `before`.
 pub fn newly_passing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
-    after
-        .with(CheckResult::Pass)
-        .filter(|goal| !before.passes(&goal.id))
-        .map(|goal| goal.id.clone())
-        .collect()
+    let mut passing = passing(after);
+    passing.retain(|id| !before.passes(id));
+    passing
 }
 
 /// Returns the ids of the goals that pass.

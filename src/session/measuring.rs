@@ -74,17 +74,15 @@ impl Session {
         self.refuse_unmeasured(measurer, &measured)?;
         watch.compare(&measurer.root, &before);
         if let Some(noted) = noted.flatten() {
-            let is_asked = watch.written.is_some();
-            let look = |workspace: Workspace<'_>| match is_asked {
-                true => workspace.written_in_copy(&noted).map(Some),
-                false => Ok(None),
+            let is_asked = watch.tracked.is_some();
+            let look = |workspace: Workspace<'_>| {
+                is_asked
+                    .then(|| workspace.written_in_copy(&noted))
+                    .transpose()
             };
-            if let Some(found) = self.with_git(&place, &noted, look)? {
-                watch.rewritten.extend(found.rewritten);
-                watch
-                    .written
-                    .iter_mut()
-                    .for_each(|written| written.extend(found.written.iter().cloned()));
+            let found = self.with_git(&place, &noted, look)?;
+            if let (Some(tracked), Some(found)) = (&mut watch.tracked, found) {
+                tracked.add(found);
             }
         }
         Ok(measured)

@@ -1,9 +1,9 @@
-//! Goals that are newly met in a copy in which checks wrote tracked files: what one of them wrote may be what another is met by, and no
-//! commit holds it.
+//! Goals that are met in a copy in which checks wrote tracked files: what one of them wrote may be what another is met by, and no commit
+//! holds it.
 
 use super::Attempt;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::Start;
+use crate::effects::workspace::{InCopy, Start};
 use crate::model::output;
 use crate::model::snapshot::{self, Snapshot};
 use crate::session::{Cut, Progress, Session};
@@ -20,8 +20,7 @@ impl Attempt<'_> {
         watch: &mut Watch,
         after: &mut Snapshot,
     ) -> Result<(), Cut> {
-        let written = watch.written.take().unwrap_or_default();
-        let rewritten = std::mem::take(&mut watch.rewritten);
+        let InCopy { written, rewritten } = watch.tracked.take().unwrap_or_default();
         let named: Vec<String> = written.iter().cloned().collect();
         if let (Some(note), Some(stock)) = (output::written_in_copy(&named), &mut self.stock)
             && ![&progress.found[..], &stock.notes].concat().contains(&note)

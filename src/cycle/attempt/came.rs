@@ -24,13 +24,7 @@ impl Attempt<'_> {
             return Ok(());
         };
         let workspace = session.workspace();
-        // What is undone in a copy is in nobody's way.
-        let is_of_copy = session.isolation.is_some() && self.after.is_err();
-        if is_clean
-            || is_of_copy
-            || !session.has_git_dir()
-            || !workspace.moved_since(start, stock)?.is_empty()
-        {
+        if is_clean || !session.has_git_dir() || !workspace.moved_since(start, stock)?.is_empty() {
             return Ok(());
         }
         if session.isolation.is_some() {

@@ -47,7 +47,7 @@ pub struct Lent {
 }
 
 /// How the files stood at a moment, and which agents were at work.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Stood {
     stamps: Vec<Option<Stamp>>,
     agents: (usize, usize),
@@ -73,6 +73,7 @@ impl Lent {
         Ok(lent)
     }
 
+    /// Copies the files as they are now; of what is as it was, the copy is used again.
     fn copy(&self) -> Result<()> {
         if self.files.is_empty() {
             return Ok(());
@@ -214,8 +215,7 @@ impl Lent {
         words
     }
 
-    /// Ends it: nothing of it stays. Returns what is to be told, of what commands wrote, too, where they ran more than the untouched
-    /// code.
+    /// Ends it: nothing of it stays. Returns what is to be told, of what commands wrote since the last agent began, too.
     pub fn end(&self) -> Result<Vec<String>> {
         let mut words = self.put_back()?;
         words.extend(self.tell_written()?);

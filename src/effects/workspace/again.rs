@@ -5,7 +5,6 @@ use std::path::Path;
 use super::status::{Status, list_untracked};
 use super::{Start, Stock, WayOut, Workspace};
 use crate::effects::keep::Kept;
-use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::text;
@@ -48,12 +47,7 @@ impl Workspace<'_> {
     /// Returns their paths, for people.
     pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
-        pipes::clear(
-            &self.repo.root,
-            &self.repo.plain,
-            &mut |_| {},
-            &mut quarantine,
-        )?;
+        self.clear_pipes_into(&mut quarantine)?;
         let (mut status, ..) = self.look()?;
         let mut changed = Vec::new();
         if !status.dirty.is_empty() {

@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Workspace;
 use crate::effects::clock;
 use crate::effects::files::{self, Stamp};
-use crate::effects::pipes;
 use crate::effects::quarantine::{FOLDER, Quarantine};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
@@ -39,6 +38,14 @@ pub struct InCopy {
     pub written: BTreeSet<String>,
     /// Those that are, again.
     pub rewritten: BTreeSet<String>,
+}
+
+impl InCopy {
+    /// Adds what was done later.
+    pub fn add(&mut self, later: InCopy) {
+        self.written.extend(later.written);
+        self.rewritten.extend(later.rewritten);
+    }
 }
 
 impl Workspace<'_> {
@@ -91,12 +98,7 @@ impl Workspace<'_> {
         };
         // Git would wait at a pipe that a check left.
         let mut quarantine = self.quarantine_of_copy();
-        pipes::clear(
-            &self.repo.root,
-            &self.repo.plain,
-            &mut |_| {},
-            &mut quarantine,
-        )?;
+        self.clear_pipes_into(&mut quarantine)?;
         let touched = self.unlike_index()?;
         let touched = touched.split(|byte| *byte == 0).map(<[u8]>::to_vec);
         let written = self.tracked_changes()?.into_iter();

@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::put_back::Changed;
-use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::attributes::FILE;
 use crate::effects::workspace::status::{self, Status};
@@ -122,7 +121,7 @@ impl Workspace<'_> {
     pub fn put_back_written(&self, start: &Start, written: &mut Written) -> Result<Vec<String>> {
         let quarantine = &mut written.quarantine;
         // Git would wait at a pipe that a check left.
-        pipes::clear(&self.repo.root, &self.repo.plain, &mut |_| {}, quarantine)?;
+        self.clear_pipes_into(quarantine)?;
         // Looks at no more than the files that the index lists.
         let listed = self.unlike_index()?;
         let files = match listed.is_empty() {

@@ -9,7 +9,6 @@ use std::os::unix::fs::MetadataExt;
 use crate::effects::files::{self, is_beneath};
 use crate::effects::git::Git;
 use crate::effects::keep;
-use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
 use crate::effects::workspace::{Workspace, ended};
@@ -54,7 +53,7 @@ impl Workspace<'_> {
         meant: &dyn Fn(&[u8]) -> bool,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
-        pipes::clear(&self.repo.root, &self.repo.plain, &mut |_| {}, quarantine)?;
+        self.clear_pipes_into(quarantine)?;
         let mut dirty = self.state()?;
         dirty.dirty.retain(|path| meant(path));
         self.put_back_changed(&Changed::of_root(&self.repo.git, &dirty.dirty), quarantine)?;
