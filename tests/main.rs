@@ -29,6 +29,7 @@ mod granted;
 mod hanging;
 mod help;
 mod in_front;
+mod in_use;
 mod init;
 mod init_added;
 mod input;

@@ -39,7 +39,7 @@ use crate::model::text;
 pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{Output, copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
-pub use grown::is_in_use;
+pub use grown::is_made_in_use;
 pub use links::Links;
 pub use loose::is_loose;
 use loose::is_worth_keeping;
@@ -380,7 +380,7 @@ impl Kept {
                 put_back.lost.push(shown);
                 continue;
             };
-            if grown::is_in_use(root, &path, &written_to) {
+            if grown::is_in_use(root, &path, entry, &source, &written_to) {
                 // Its writer would go on in the file that is moved away.
                 outputs::keep_once(quarantine, root, &path, &source, entry)?;
                 put_back.in_use.push(shown);

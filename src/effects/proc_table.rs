@@ -2,7 +2,7 @@
 //! ended.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -145,15 +145,33 @@ pub fn is_written_to(file: (u64, u64)) -> bool {
     open.any(|open| open == file)
 }
 
-/// The files that processes have open to write to them, as far as the user may look: looked for once, when it is first asked.
+/// The files that processes have open to write to them, as far as the user may look: looked for once, when it is first asked. Of each,
+/// whether another process than this one has it open.
 #[derive(Debug, Default)]
-pub struct WrittenTo(OnceCell<HashSet<(u64, u64)>>);
+pub struct WrittenTo(OnceCell<HashMap<(u64, u64), bool>>);
 
 impl WrittenTo {
     /// Says whether the file with this device and inode is among them.
     pub fn has(&self, file: (u64, u64)) -> bool {
-        let look = || all().into_iter().flat_map(open_to_write).collect();
-        self.0.get_or_init(look).contains(&file)
+        self.all().contains_key(&file)
+    }
+
+    /// Says whether another process than this one has it open.
+    pub fn has_of_others(&self, file: (u64, u64)) -> bool {
+        self.all().get(&file).is_some_and(|of_others| *of_others)
+    }
+
+    fn all(&self) -> &HashMap<(u64, u64), bool> {
+        let look = || {
+            let mut found = HashMap::new();
+            for pid in all() {
+                for file in open_to_write(pid) {
+                    *found.entry(file).or_default() |= pid != std::process::id();
+                }
+            }
+            found
+        };
+        self.0.get_or_init(look)
     }
 }
 

@@ -128,12 +128,13 @@ impl Kept {
         if entry.is_loose && grown::is_growing(root, path, entry, folders) {
             return Ok(Restored::Grows);
         }
-        if entry.is_loose && grown::is_in_use(root, path, &WrittenTo::default()) {
-            return Ok(Restored::InUse);
-        }
         let Some(source) = entry.source(folders) else {
             return Ok(Restored::Lost);
         };
+        let written_to = WrittenTo::default();
+        if entry.is_loose && grown::is_in_use(root, path, entry, &source, &written_to) {
+            return Ok(Restored::InUse);
+        }
         let target = root.join(OsStr::from_bytes(path));
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;

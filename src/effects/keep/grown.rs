@@ -7,9 +7,10 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use super::copy::{Copy, FILE_LIMIT};
-use crate::effects::files::is_beneath;
+use crate::effects::files::{Moment, is_beneath};
 use crate::effects::proc_table::WrittenTo;
 use crate::effects::{files, proc_table};
 
@@ -31,10 +32,39 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
         && proc_table::is_written_to((meta.dev(), meta.ino()))
 }
 
-/// Says whether a program has a file open that it may write to. All that the agent started has ended by now.
-pub fn is_in_use(root: &Path, path: &[u8], written_to: &WrittenTo) -> bool {
-    let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path)));
-    meta.is_ok_and(|meta| meta.is_file() && written_to.has((meta.dev(), meta.ino())))
+/// Says whether a program has a file open that it may write to, and this is the very file that was copied, or one that the program made
+/// since. All that the agent started has ended by now; what it linked there, or moved there, is neither.
+pub fn is_in_use(
+    root: &Path,
+    path: &[u8],
+    entry: &Copy,
+    copy: &Path,
+    written_to: &WrittenTo,
+) -> bool {
+    let is_it = fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok_and(|meta| {
+        let inode = entry.stamp.rsplit(' ').next();
+        meta.is_file()
+            && inode == Some(meta.ino().to_string().as_str())
+            && written_to.has((meta.dev(), meta.ino()))
+    });
+    let copied = || born(&fs::symlink_metadata(copy).ok()?);
+    is_it || copied().is_some_and(|copied| is_made_in_use(root, path, copied, written_to))
+}
+
+/// Says whether a file was made since by a program of somebody else's that still has it open to write to it.
+pub fn is_made_in_use(root: &Path, path: &[u8], since: Moment, written_to: &WrittenTo) -> bool {
+    fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok_and(|meta| {
+        meta.is_file()
+            && meta.nlink() == 1
+            && born(&meta).is_some_and(|born| born >= since)
+            && written_to.has_of_others((meta.dev(), meta.ino()))
+    })
+}
+
+/// Returns when a file was made; none where the file system does not know.
+fn born(meta: &fs::Metadata) -> Option<Moment> {
+    let since = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((since.as_secs().cast_signed(), since.subsec_nanos().into()))
 }
 
 /// Says whether a file's first bytes are those of its copy.

@@ -163,7 +163,7 @@ impl Workspace<'_> {
         }
         let written_to = WrittenTo::default();
         for path in new {
-            if keep::is_in_use(&self.repo.root, &path, &written_to) {
+            if keep::is_made_in_use(&self.repo.root, &path, start.began(), &written_to) {
                 let words = format!("{} is new, and a running program has it open", shown(&path));
                 left.goalposts.push(words);
                 continue;
@@ -188,7 +188,7 @@ impl Workspace<'_> {
         let (new, _) = self.new_protected(start)?;
         let root = &self.repo.root;
         let written_to = WrittenTo::default();
-        let is_in_use = |path: &[u8]| keep::is_in_use(root, path, &written_to);
+        let is_in_use = |path: &[u8]| keep::is_made_in_use(root, path, start.began(), &written_to);
         let is_free = |path: &&Vec<u8>| is_beneath(root, path) && !is_in_use(path);
         let mut new = new.iter().filter(is_free);
         new.try_for_each(|path| quarantine.take(root, path))
