@@ -13,6 +13,7 @@ mod clean;
 mod commands;
 mod compared;
 mod complete;
+mod copy_git;
 mod cycle;
 mod damaged;
 mod demo;

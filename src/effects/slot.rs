@@ -210,17 +210,23 @@ impl Slot {
     /// Opens the slot after somebody was at work in it, with its settings written anew. None if its git directory is gone or
     /// holds what git never puts there, such as a link that leads into another repository.
     pub fn reclaim(&self, user: &Repo) -> Result<Option<Repo>> {
-        if !self.is_whole() {
-            return Ok(None);
-        }
-        let git_dir = self.root.join(".git");
-        // What is denied from here on is not the agent's doing.
-        unlock(&git_dir);
-        if !is_sound(&git_dir) {
+        if !self.has_own_git_dir() {
             return Ok(None);
         }
         self.write_settings(user)?;
         Ok(Repo::open_slot(&self.root, user).ok())
+    }
+
+    /// Says whether git can be let in after somebody was at work, or checks ran: what is called `.git` is whole and the slot's own, and
+    /// leads into no other repository.
+    pub fn has_own_git_dir(&self) -> bool {
+        if !self.is_whole() {
+            return false;
+        }
+        let git_dir = self.root.join(".git");
+        // What is denied from here on is not their doing.
+        unlock(&git_dir);
+        is_sound(&git_dir)
     }
 
     /// Writes what decides how git reads and runs things here.

@@ -9,6 +9,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Fence, Profile};
 use crate::effects::slot::emptied::Tops;
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
+use crate::effects::stop::Halt;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Noted, Workspace};
 use crate::error::{Error, Result};
@@ -70,10 +71,11 @@ impl Session {
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await;
         self.heed_stop(measurer);
-        let measured = measured?;
+        let noted = noted.flatten();
+        let measured = self.with_git_again(&place, noted.as_ref(), measured)?;
         self.refuse_unmeasured(measurer, &measured)?;
         watch.compare(&measurer.root, &before);
-        if let Some(noted) = noted.flatten() {
+        if let Some(noted) = noted {
             let is_asked = watch.tracked.is_some();
             let look = |workspace: Workspace<'_>| {
                 is_asked
@@ -124,7 +126,7 @@ impl Session {
             let goal = &[goal];
             let one = measurer.measure(goals, goal, expected, Some(&logs)).await;
             self.heed_stop(measurer);
-            measured.extend(one?);
+            measured.extend(self.with_git_again(&place, Some(&noted), one)?);
             self.refuse_unmeasured(measurer, &measured)?;
         }
         watch.compare(&measurer.root, &before);
@@ -140,12 +142,15 @@ impl Session {
         noted: &Noted,
         act: impl Fn(Workspace<'_>) -> Result<T>,
     ) -> Result<T> {
-        let there = self.copy(place).map(|repo| Workspace { repo });
-        let first = there.map(|workspace| match workspace.note_again(noted)? {
-            true => act(workspace).map(Some),
-            false => Ok(None),
+        // By a link there the user's own would be written to.
+        let is_own = place.slot.as_ref().is_none_or(Slot::has_own_git_dir);
+        let there = self.copy(place).filter(|_| is_own);
+        let first = there.map(|repo| {
+            let workspace = Workspace { repo };
+            workspace.note_again(noted)?;
+            act(workspace)
         });
-        match (first.transpose().map(Option::flatten), &place.slot) {
+        match (first.transpose(), &place.slot) {
             (Ok(Some(done)), _) => Ok(done),
             (Err(cause), _) if cause.is_of_machine() || cause.is_halt() => Err(cause),
             (_, Some(slot)) => {
@@ -159,6 +164,19 @@ impl Session {
             (Err(cause), None) => Err(cause),
             (Ok(None), None) => Err(Error::internal("BUG: no copy is measured in")),
         }
+    }
+
+    /// Returns what was measured; where that was cut short, git is as it was noted before, too, as what follows asks it.
+    fn with_git_again<T>(
+        &self,
+        place: &Place,
+        noted: Option<&Noted>,
+        measured: Result<T, Halt>,
+    ) -> Result<T, Cut> {
+        if let (Err(_), Some(noted)) = (&measured, noted) {
+            self.with_git(place, noted, |_| Ok(()))?;
+        }
+        Ok(measured?)
     }
 
     /// Returns the copy that is measured in; none where the user's own tree is.

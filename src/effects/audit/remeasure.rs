@@ -81,16 +81,22 @@ pub async fn remeasure(
         Err(halt) => return Ok(Again::Halted(halt)),
     };
     let mut unsteady = Vec::new();
-    let workspace = Workspace { repo: &copy };
-    // Where checks broke its git, nobody knows what is committed.
-    let written = workspace.tracked_changes().unwrap_or_default();
+    // Checks may have broken its git, or led it into another repository.
+    let own = |copy| match slot.has_own_git_dir() {
+        true => Ok(copy),
+        false => slot.remake_git_dir(repo, base),
+    };
+    let mut copy = own(copy)?;
+    let written = Workspace { repo: &copy }.tracked_changes();
+    let written = written.unwrap_or_default();
     for id in audit::differing(&recorded.snapshot, &now) {
         let Some(goal) = goals.find(&id) else {
             continue;
         };
         if !written.is_empty() {
             // Then it may be met by what other checks write, which counted for nothing.
-            workspace.drop_written()?;
+            copy = own(copy)?;
+            Workspace { repo: &copy }.drop_written()?;
             let again = measurer
                 .measure(&goals, &[goal], &HashMap::new(), None)
                 .await;

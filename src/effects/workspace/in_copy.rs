@@ -67,12 +67,9 @@ impl Workspace<'_> {
         }))
     }
 
-    /// Has git note that again; says whether there still is a git directory.
-    pub fn note_again(&self, noted: &Noted) -> Result<bool> {
+    /// Has git note that again. To be done only where the git directory is the copy's own.
+    pub fn note_again(&self, noted: &Noted) -> Result<()> {
         let folder = self.repo.git_dir();
-        if !folder.join("HEAD").exists() {
-            return Ok(false);
-        }
         for (name, bytes) in &noted.files {
             let file = folder.join(name);
             // All that ran there has ended: nobody holds it.
@@ -82,8 +79,7 @@ impl Workspace<'_> {
             }
         }
         let reason = "evolve: as it was before checks ran";
-        self.repo.set_ref(&noted.branch, &noted.commit, reason)?;
-        Ok(true)
+        self.repo.set_ref(&noted.branch, &noted.commit, reason)
     }
 
     /// Returns the tracked files, but for evolve's own, to which something was done since: what git's conversions let differ from the
