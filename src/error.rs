@@ -97,7 +97,7 @@ const REFS_WAY_OUT: &str = "`git fsck` names the refs that are broken; remove su
 /// What to do about the commit of a branch that is.
 const TIP_WAY_OUT: &str = "the commit is missing or broken: get it from another clone (`git fetch`), or put the branch back where `.git/logs/refs/heads/NAME` says that it was before: `git update-ref refs/heads/NAME COMMIT`; `git fsck --full` says what else is broken";
 /// What to do about objects that are.
-const OBJECTS_WAY_OUT: &str = "`git fsck --full` names the objects that are missing or broken; remove broken ones below `.git/objects` and get all anew from another clone (`git fetch --refetch`, git 2.36 or later), then run evolve again";
+pub const OBJECTS_WAY_OUT: &str = "`git fsck --full` names the objects that are missing or broken; remove broken ones below `.git/objects` and get all anew from another clone (`git fetch --refetch`, git 2.36 or later), then run evolve again";
 
 /// What git and libgit2 say of a repository that is damaged, and the way out.
 const DAMAGE: [(&str, &str); 19] = [

@@ -20,7 +20,7 @@ fn object(repo: &TestRepo, name: &str, is_emptied: bool) {
 #[test]
 fn a_damaged_repository_is_refused_with_what_is_broken_and_the_way_out() {
     type Damage = fn(&TestRepo);
-    let damages: [(&str, Damage, &str, &str); 10] = [
+    let damages: [(&str, Damage, &str, &str); 13] = [
         (
             "no index",
             |repo| repo.write(".git/index", ""),
@@ -87,10 +87,29 @@ fn a_damaged_repository_is_refused_with_what_is_broken_and_the_way_out() {
             "cannot read the parent of HEAD",
             "git fsck --full",
         ),
+        (
+            "no content of a file",
+            |repo| object(repo, "HEAD:more", false),
+            "git lacks more, which HEAD has",
+            "`git hash-object -w more` gives it back",
+        ),
+        (
+            "an empty object of a file",
+            |repo| object(repo, "HEAD:deep/er/file", true),
+            "git lacks deep/er/file, which HEAD has",
+            "git fsck --full",
+        ),
+        (
+            "no folder",
+            |repo| object(repo, "HEAD:deep/er", false),
+            "git lacks deep/er/, which HEAD has",
+            "git fsck --full",
+        ),
     ];
     for (what, damage, said, way_out) in damages {
         let repo = TestRepo::with_files_wanted(&[("a", 5)]);
         repo.write("more", "more\n");
+        repo.write("deep/er/file", "file\n");
         repo.commit_all("second");
         damage(&repo);
         repo.agent_does(&["touch a"]);
@@ -146,4 +165,34 @@ fn a_damaged_index_is_mended_by_what_the_hint_says() {
     repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(repo.each("result"), ["improved"]);
     assert_eq!(repo.read("kept"), "kept\n");
+}
+
+#[test]
+fn what_git_lacks_of_a_file_is_given_back_by_what_the_hint_says() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("only", "only here\n");
+    repo.commit_all("second");
+    object(&repo, "HEAD:only", false);
+    repo.agent_does(&["echo written over >only; touch a"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(3);
+    assert!(
+        run.stderr.contains("git hash-object -w only"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.read("only"), "only here\n");
+    repo.git(&["hash-object", "-w", "only"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+}
+
+#[test]
+fn a_partial_clone_lacks_what_it_may() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("more", "more\n");
+    repo.commit_all("second");
+    repo.git(&["config", "remote.origin.promisor", "true"]);
+    repo.git(&["config", "remote.origin.url", "/nowhere"]);
+    object(&repo, "HEAD:more", false);
+    let run = repo.evolve(&["--dry-run"]);
+    assert!(!run.stderr.contains("git lacks"), "{}", run.stderr);
 }

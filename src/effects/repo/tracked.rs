@@ -71,7 +71,7 @@ impl Repo {
         Ok(tracked)
     }
 
-    /// Refuses a repository that is damaged where every cycle looks: in its index, or in the objects next to HEAD. To be called when no
+    /// Refuses a repository that is damaged where every cycle looks: in its index, or in what HEAD has. To be called when no
     /// cycle waits to be settled, as that puts right what an agent did.
     pub fn refuse_damaged(&self) -> Result<()> {
         self.refuse_broken_index()?;
@@ -79,6 +79,7 @@ impl Repo {
             return Ok(());
         };
         self.tree(&self.tree_of(&commit)?)?;
+        self.refuse_lacking(&commit)?;
         // A shallow clone lacks parents rightly.
         if !self.inner.is_shallow() {
             let commit = self.commit(&commit)?;

@@ -2,12 +2,14 @@
 //! anything into HEAD and refs.
 
 use std::collections::HashSet;
+use std::fs;
 
-use git2::{ErrorCode, Oid};
+use git2::{ErrorCode, ObjectType, Odb, Oid};
 
 use super::failure::{broken, oid};
 use super::{Repo, SUBMODULE};
-use crate::error::{Error, Result};
+use crate::error::{Error, OBJECTS_WAY_OUT, Result};
+use crate::model::text;
 
 /// The largest object that is read to see whether it is whole; of a larger one it is seen that it is there.
 const READ_LIMIT: usize = 64 << 20;
@@ -114,6 +116,54 @@ impl Repo {
         }
     }
 
+    /// Refuses a commit of which git lacks a folder or the content of a file, or has it only as an empty or cut off object: nothing could
+    /// put that back where an agent writes over it. What is packed is not read.
+    pub fn refuse_lacking(&self, commit: &str) -> Result<()> {
+        if self.is_partial() {
+            return Ok(());
+        }
+        let odb = self.inner.odb().map_err(broken("read objects"))?;
+        let loose = self.loose();
+        let mut known = HashSet::new();
+        let mut folders = vec![(Vec::new(), oid(&self.tree_of(commit)?)?)];
+        while let Some((folder, id)) = folders.pop() {
+            let tree = self.inner.find_tree(id);
+            let tree = tree.map_err(|_| lacks(&folder))?;
+            for entry in &tree {
+                let path = || [&folder[..], entry.name_bytes()].concat();
+                match entry.kind() {
+                    Some(ObjectType::Tree) if known.insert(entry.id()) => {
+                        folders.push(([&path()[..], b"/"].concat(), entry.id()));
+                    }
+                    Some(ObjectType::Blob) if !is_there(&odb, &loose, entry.id()) => {
+                        return Err(lacks(&path()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the objects that lie in files of their own.
+    fn loose(&self) -> HashSet<Oid> {
+        let mut found = HashSet::new();
+        let folders = fs::read_dir(self.common_path("objects")).into_iter();
+        for folder in folders.flatten().flatten() {
+            let begin = folder.file_name();
+            let begin = begin.to_string_lossy();
+            if begin.len() != 2 {
+                continue;
+            }
+            let files = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+            let id = |file: fs::DirEntry| {
+                Oid::from_str(&format!("{begin}{}", file.file_name().to_string_lossy())).ok()
+            };
+            found.extend(files.filter_map(id));
+        }
+        found
+    }
+
     fn read_object(&self, id: Oid) -> Result<()> {
         let what = "read an object";
         let odb = self.inner.odb().map_err(broken(what))?;
@@ -123,6 +173,29 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// Says whether an object is there; of one in a file of its own, whether its beginning can be read, too: after a crash it may be empty.
+fn is_there(odb: &Odb<'_>, loose: &HashSet<Oid>, id: Oid) -> bool {
+    match loose.contains(&id) {
+        true => odb.read_header(id).is_ok(),
+        false => odb.exists(id),
+    }
+}
+
+/// The refusal of what git lacks; the path of a folder ends with a slash.
+fn lacks(path: &[u8]) -> Error {
+    let shown = text::path(path);
+    let hint = match path.ends_with(b"/") {
+        true => OBJECTS_WAY_OUT.to_owned(),
+        false => format!(
+            "if the file is as it was committed, `git hash-object -w {shown}` gives it back; else {OBJECTS_WAY_OUT}"
+        ),
+    };
+    Error::unsafe_repo(format!(
+        "git lacks {shown}, which HEAD has: its object is missing or broken"
+    ))
+    .hint(hint)
 }
 
 fn is_read(read: Result<()>) -> Result<bool> {
