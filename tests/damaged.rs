@@ -169,20 +169,22 @@ fn a_damaged_index_is_mended_by_what_the_hint_says() {
 
 #[test]
 fn what_git_lacks_of_a_file_is_given_back_by_what_the_hint_says() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
-    repo.write("only", "only here\n");
-    repo.commit_all("second");
-    object(&repo, "HEAD:only", false);
-    repo.agent_does(&["echo written over >only; touch a"]);
-    let run = repo.run(&["--max-cycles=1"]).expect(3);
-    assert!(
-        run.stderr.contains("git hash-object -w only"),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(repo.read("only"), "only here\n");
-    repo.git(&["hash-object", "-w", "only"]);
-    repo.run(&["--max-cycles=1"]).expect(0);
+    for is_emptied in [false, true] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write("only", "only here\n");
+        repo.commit_all("second");
+        object(&repo, "HEAD:only", is_emptied);
+        repo.agent_does(&["echo written over >only; touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(3);
+        assert_eq!(repo.read("only"), "only here\n");
+        let hint = run.stderr.split('`').nth(1).unwrap();
+        let mut shell = repo.command("sh");
+        assert!(
+            shell.args(["-c", hint]).status().unwrap().success(),
+            "{hint}"
+        );
+        repo.run(&["--max-cycles=1"]).expect(0);
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Repo {
         let mut folders = vec![(Vec::new(), oid(&self.tree_of(commit)?)?)];
         while let Some((folder, id)) = folders.pop() {
             let tree = self.inner.find_tree(id);
-            let tree = tree.map_err(|_| lacks(&folder))?;
+            let tree = tree.map_err(|_| lacks(&folder, None))?;
             for entry in &tree {
                 let path = || [&folder[..], entry.name_bytes()].concat();
                 match entry.kind() {
@@ -136,7 +136,8 @@ impl Repo {
                         folders.push(([&path()[..], b"/"].concat(), entry.id()));
                     }
                     Some(ObjectType::Blob) if !is_there(&odb, &loose, entry.id()) => {
-                        return Err(lacks(&path()));
+                        let broken = loose.contains(&entry.id()).then_some(entry.id());
+                        return Err(lacks(&path(), broken));
                     }
                     _ => {}
                 }
@@ -183,13 +184,18 @@ fn is_there(odb: &Odb<'_>, loose: &HashSet<Oid>, id: Oid) -> bool {
     }
 }
 
-/// The refusal of what git lacks; the path of a folder ends with a slash.
-fn lacks(path: &[u8]) -> Error {
+/// The refusal of what git lacks; the path of a folder ends with a slash. Git makes no object anew where a `broken` one lies.
+fn lacks(path: &[u8], broken: Option<Oid>) -> Error {
     let shown = text::path(path);
+    let first = broken.map_or_else(String::new, |id| {
+        let id = id.to_string();
+        let (folder, file) = id.split_at(2);
+        format!("rm -f \"$(git rev-parse --git-path objects)/{folder}/{file}\" && ")
+    });
     let hint = match path.ends_with(b"/") {
         true => OBJECTS_WAY_OUT.to_owned(),
         false => format!(
-            "if the file is as it was committed, `git hash-object -w {shown}` gives it back; else {OBJECTS_WAY_OUT}"
+            "if the file is as it was committed, `{first}git hash-object -w {shown}` gives it back; else {OBJECTS_WAY_OUT}"
         ),
     };
     Error::unsafe_repo(format!(
