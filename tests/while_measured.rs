@@ -691,8 +691,8 @@ fn a_goal_that_is_met_only_by_what_another_check_writes_in_a_copy_is_a_regressio
 }
 
 #[test]
-fn what_a_check_writes_and_writes_back_in_a_copy_meets_no_other_goal() {
-    for (flags, settings) in [PLACES[1], PLACES[2]] {
+fn what_a_check_writes_and_another_writes_back_meets_no_other_goal() {
+    for (flags, settings) in PLACES {
         let settings = match settings {
             "" => "evolve: {jobs: 1}\n".to_owned(),
             clean => clean.replace("{", "{jobs: 1, "),
@@ -713,6 +713,105 @@ fn what_a_check_writes_and_writes_back_in_a_copy_meets_no_other_goal() {
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
         assert_eq!(repo.each("result"), ["improved"], "{flags:?} {settings}");
         assert_eq!(repo.each("newly_passing"), [r#"["a"]"#]);
+    }
+}
+
+/// Has the check of `a` write `f` until that of `b`, which runs beside it, has looked at it.
+const FOR_A_MOMENT: &str = "test ! -e new || { cp -p f was.ignored; echo good >f; touch $OUT/w; until test -e $OUT/seen; do sleep 0.01; done; mv was.ignored f; }; test -e new";
+const LOOKS: &str = "until test ! -e new || test -e $OUT/w; do sleep 0.01; done; grep -q good f; r=$?; test ! -e new || touch $OUT/seen; exit $r";
+
+/// A repository in which such checks run, and more happens after the first has written `f` back.
+fn for_a_moment(settings: &str, then: &str, f: &str) -> TestRepo {
+    let settings = match settings {
+        "" => "evolve: {jobs: 2, product: [then.sh]}\n".to_owned(),
+        clean => clean.replace("{", "{jobs: 2, product: [then.sh], "),
+    };
+    let repo = TestRepo::empty().with_out();
+    repo.write("f", f);
+    repo.write("then.sh", then);
+    repo.write(".gitignore", "*.ignored\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\n{settings}goals:\n  - {{id: a, description: d, check: '{FOR_A_MOMENT} && sh then.sh', weight: 5}}\n  - {{id: b, description: d, check: '{LOOKS}', weight: 4}}\n"),
+    );
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn what_a_check_writes_for_a_moment_meets_no_other_goal() {
+    for (flags, settings) in PLACES {
+        for then in ["true", "git status", "git add f"] {
+            let repo = for_a_moment(settings, then, "bad\n");
+            repo.agent_does(&["touch new"]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let case = format!("{then} {flags:?} {settings}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["improved"], "{case}");
+            assert_eq!(repo.each("newly_passing"), [r#"["a"]"#], "{case}");
+            let after = repo.json(".agents/evolve/fitness-1-post.json");
+            let reason = after["goals"][1]["reason"].as_str().unwrap_or_default();
+            let told =
+                "; passed beside other checks, which write to f, and not on what is committed";
+            assert!(reason.ends_with(told), "{case}: {after}");
+            assert_eq!(repo.status(), Vec::<String>::new(), "{case}");
+        }
+        // It was met before on what is committed.
+        let repo = for_a_moment(settings, "true", "good\n");
+        repo.agent_does(&["touch new; echo bad >f"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{flags:?} {settings}");
+        assert_eq!(repo.each("newly_failing"), [r#"["b"]"#]);
+    }
+}
+
+#[test]
+fn checks_that_touch_tracked_files_cost_no_honest_change_in_place() {
+    for touches in [
+        "touch f",
+        "chmod g-w f; chmod g+w f",
+        "cp f x.ignored; cat x.ignored >f",
+        "cp f x.ignored; mv x.ignored f",
+        "git stash -q; git stash pop -q; git status",
+        "touch f; git update-index --refresh",
+    ] {
+        // Each time, and only with what the agent does.
+        for when in ["true", "test -e a"] {
+            let repo = TestRepo::empty();
+            repo.write("f", "text\n");
+            repo.write(".gitignore", "*.ignored\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!("version: 1\ngoals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 4}}\n  - {{id: f, description: d, check: '! {{ {when}; }} || {{ {touches}; true; }}', weight: 3}}\n"),
+            );
+            repo.commit_all("first");
+            repo.agent_does(&["touch a", "touch b"]);
+            repo.run(&["--max-cycles=2"]).expect(0);
+            let case = format!("{touches} {when}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["improved", "improved"], "{case}");
+            assert_eq!(repo.status(), Vec::<String>::new(), "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_the_agents_code_hides_from_git_in_place_is_found_and_undone() {
+    for hides in [
+        "git add f",
+        "git update-index --assume-unchanged f",
+        "git update-index --skip-worktree f",
+        "git rm -q --cached f",
+    ] {
+        let repo = with_code("", "bad\n");
+        repo.agent_does(&[&format!("touch new; echo 'echo good >f; {hides}' >app.sh")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{hides}");
+        let reason = &repo.each("reason")[0];
+        assert!(
+            reason.contains("in no commit: f by the check of a"),
+            "{hides}: {reason}"
+        );
+        assert_eq!(repo.read("f"), "bad\n", "{hides}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{hides}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! The call of the agent for what was chosen, again and again while it cannot run for a reason that passes by itself: a rate
 //! limit, a quota, an overload (rule 12). None of these calls leaves a record.
 
+use std::collections::BTreeSet;
+
 use chrono::Local;
 
 use crate::cycle::Step;
@@ -43,7 +45,8 @@ pub async fn call<'a>(
     }
     if std::mem::take(&mut progress.is_measured) {
         let earlier = start.kept.clone();
-        look_again(session, goals, start)?;
+        let touched = look_again(session, goals, start)?;
+        progress.written.extend(touched);
         progress.note_came(&earlier, &start.kept);
     }
     loop {
@@ -100,16 +103,18 @@ fn outrun(session: &Session, progress: &mut Progress, start: &Start) -> Result<O
 
 /// Looks at the tree once more right before the agent, where goals were measured since: what came meanwhile is the user's, or of
 /// checks, and never the agent's. Tracked changes are refused as at a cycle's start; in a slot, where only checks were, they are
-/// taken back.
-fn look_again(session: &Session, goals: &Goals, start: &mut Start) -> Result<()> {
+/// taken back. Returns those that were touched where the goals were measured, in the user's own working tree.
+fn look_again(session: &Session, goals: &Goals, start: &mut Start) -> Result<BTreeSet<String>> {
     let workspace = session.workspace();
+    let is_clean = goals.settings.measure == Where::Clean;
     if session.isolation.is_none() {
         let cycle = start.cycle;
-        return session
-            .with_settings_held(cycle, || workspace.look_again(start, session.way_out()));
+        let look = || workspace.look_again(start, session.way_out());
+        let touched = session.with_settings_held(cycle, look)?;
+        return Ok(if is_clean { BTreeSet::new() } else { touched });
     }
-    if goals.settings.measure == Where::Clean {
-        return Ok(());
+    if is_clean {
+        return Ok(BTreeSet::new());
     }
     let changed = workspace.clear_again(start, &session.home().private)?;
     if !changed.is_empty() {
@@ -118,7 +123,7 @@ fn look_again(session: &Session, goals: &Goals, start: &mut Start) -> Result<()>
             "checks changed tracked files of the copy; they were put back: {changed}"
         ));
     }
-    Ok(())
+    Ok(BTreeSet::new())
 }
 
 /// Waits until the agent may be called again; returns what follows instead if it will not be.

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::effects::files::{self, LARGEST, Stamp};
-use crate::effects::workspace::InCopy;
+use crate::effects::workspace::Done;
 use crate::model::digest;
 
 /// How much of a file is read at once.
@@ -21,8 +21,8 @@ pub struct Watch {
     is_light: bool,
     changed: BTreeSet<String>,
     touched: BTreeSet<String>,
-    /// What checks did to tracked files in a copy; none where that is not looked for.
-    pub tracked: Option<InCopy>,
+    /// What checks did to tracked files, in the user's own working tree for a moment only; none where that is not looked for.
+    pub tracked: Option<Done>,
 }
 
 /// What a file was like before checks ran.
@@ -41,11 +41,11 @@ impl Watch {
         }
     }
 
-    /// Looks for tracked files, too, to which checks write in a copy.
+    /// Looks for tracked files, too, to which checks write.
     #[must_use]
     pub fn and_tracked(self) -> Watch {
         Watch {
-            tracked: Some(InCopy::default()),
+            tracked: Some(Done::default()),
             ..self
         }
     }

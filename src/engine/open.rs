@@ -11,7 +11,7 @@ use crate::effects::clock;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::error::Result;
-use crate::model::goals::Goals;
+use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
 use crate::model::record::unseen;
 use crate::model::summary;
@@ -78,7 +78,11 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     progress.note_snapshot(&baseline);
     let mut listed = start.kept.clone();
     if session.isolation.is_none() {
-        session.with_settings_held(0, || session.workspace().note_came(&mut listed))?;
+        let note = || session.workspace().note_came(&start, &mut listed);
+        let touched = session.with_settings_held(0, note)?;
+        if goals.settings.measure == Where::Here {
+            progress.written.extend(touched);
+        }
         progress.note_came(&start.kept, &listed);
     }
     let mut kept = listed.clone();

@@ -90,14 +90,15 @@ impl Session {
         Ok(measured)
     }
 
-    /// Measures goals one after the other in a copy, each on what is committed: what another check writes to tracked files is gone by
-    /// then, and what it builds is there. Nothing is measured where no copy is measured in.
+    /// Measures goals one after the other, each on what is committed: what another check writes to tracked files is gone by then, and
+    /// what it builds is there. In the user's own working tree `put_back` sees to that.
     pub async fn measure_apart(
         &self,
         goals: &Goals,
         expected: &HashMap<String, f64>,
         cycle: u64,
         watch: &mut Watch,
+        put_back: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Vec<Measurement>, Cut> {
         const PURPOSE: &str = "apart";
         let all: Vec<&Goal> = goals.goals.iter().collect();
@@ -110,19 +111,26 @@ impl Session {
         let place = self
             .measurer_in_place(goals.settings.measure, cycle)
             .await?;
-        let (measurer, Some(repo)) = (&place.measurer, self.copy(&place)) else {
-            return Ok(Vec::new());
-        };
+        let measurer = &place.measurer;
         let before = watch.look(&measurer.root);
         let mut measured = Vec::new();
-        let Some(noted) = (Workspace { repo }).noted()? else {
+        let copy = self.copy(&place);
+        let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
+        let noted = noted.flatten();
+        if copy.is_some() && noted.is_none() {
             return Ok(measured);
-        };
+        }
         for goal in all {
-            self.with_git(&place, &noted, |workspace| {
-                workspace.drop_written()?;
-                workspace.drop_doubtful_compiled()
-            })?;
+            match &noted {
+                Some(noted) => self.with_git(&place, noted, |workspace| {
+                    workspace.drop_written()?;
+                    workspace.drop_doubtful_compiled()
+                })?,
+                None => {
+                    put_back()?;
+                    self.workspace().drop_doubtful_compiled()?;
+                }
+            }
             let goal = &[goal];
             let one = measurer.measure(goals, goal, expected, Some(&logs)).await;
             self.heed_stop(measurer);
@@ -130,7 +138,10 @@ impl Session {
             self.refuse_unmeasured(measurer, &measured)?;
         }
         watch.compare(&measurer.root, &before);
-        self.with_git(&place, &noted, |_| Ok(()))?;
+        match &noted {
+            Some(noted) => self.with_git(&place, noted, |_| Ok(()))?,
+            None => put_back()?,
+        }
         Ok(measured)
     }
 

@@ -1,26 +1,26 @@
-//! Goals that are met in a copy in which checks wrote tracked files: what one of them wrote may be what another is met by, and no commit
-//! holds it.
+//! Goals that are met where checks wrote tracked files, for good in a copy or for a moment anywhere: what one of them wrote may be what
+//! another is met by, and no commit holds it.
 
 use super::Attempt;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::{InCopy, Start};
+use crate::effects::workspace::{Done, Start, Written};
 use crate::model::output;
 use crate::model::snapshot::{self, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
 impl Attempt<'_> {
-    /// Measures goals one after the other where checks wrote to tracked files of a copy, each on what is committed. One that passes now
-    /// and does not pass so fails, if it did not pass before the agent, or passed then on what was committed: that is tried twice where goals
-    /// may be measured again.
+    /// Measures goals one after the other where checks wrote to tracked files, each on what is committed. One that passes now and does not
+    /// pass so fails, if it did not pass before the agent, or passed then on what was committed: that is tried twice where goals may be
+    /// measured again.
     pub(super) async fn measure_apart(
         &mut self,
         session: &Session,
         progress: &mut Progress,
         start: &Start,
         watch: &mut Watch,
-        after: &mut Snapshot,
+        (after, written_here): (&mut Snapshot, &mut Written),
     ) -> Result<(), Cut> {
-        let InCopy { written, rewritten } = watch.tracked.take().unwrap_or_default();
+        let Done { written, rewritten } = watch.tracked.take().unwrap_or_default();
         let named: Vec<String> = written.iter().cloned().collect();
         if let (Some(note), Some(stock)) = (output::written_in_copy(&named), &mut self.stock)
             && ![&progress.found[..], &stock.notes].concat().contains(&note)
@@ -43,8 +43,13 @@ impl Attempt<'_> {
         let mut measured = Vec::new();
         // Each time all goals are measured: what some of them build, others need.
         for _ in 0..=retries.min(1) {
+            let mut put_back = || {
+                let put_back = self.put_back_written(session, start, written_here);
+                session.workspace().note_unwritten(written_here);
+                put_back.map(drop)
+            };
             measured = session
-                .measure_apart(self.goals, &expected, start.cycle, watch)
+                .measure_apart(self.goals, &expected, start.cycle, watch, &mut put_back)
                 .await?;
             doubted = snapshot::not_passing(&doubted, &measured);
             if doubted.is_empty() {

@@ -112,8 +112,11 @@ impl Attempt<'_> {
             let files = second.as_mut().ok().map(|(_, files)| files);
             self.settle_taken_out(session, start, taken_out, files, written)?;
         }
-        if let Ok((after, _)) = &mut second {
-            let apart = self.measure_apart(session, progress, start, &mut watch, after);
+        if let Ok((after, files)) = &mut second
+            && files.is_empty()
+        {
+            let held = (after, &mut *written);
+            let apart = self.measure_apart(session, progress, start, &mut watch, held);
             if let Err(cut) = apart.await {
                 second = Err(cut);
             }
@@ -186,8 +189,12 @@ impl Attempt<'_> {
         watch: &mut Watch,
         written: &mut Written,
     ) -> Result<(Snapshot, Vec<String>), Cut> {
+        session.workspace().note_unwritten(written);
         let after = self.measure_second(session, progress, start, watch).await?;
         let files = self.put_back_written(session, start, written)?;
+        if let Some(tracked) = &mut watch.tracked {
+            tracked.add(written.take_touched());
+        }
         Ok((after, files))
     }
 

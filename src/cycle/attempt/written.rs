@@ -38,6 +38,7 @@ impl Attempt<'_> {
         let expected = durations.map(|goal| (goal.id.clone(), goal.duration_s));
         let expected: HashMap<_, _> = expected.collect();
         for goal in &goals.goals {
+            session.workspace().note_unwritten(written);
             let measured = session
                 .measure(goals, &[goal], &expected, start.cycle, "alone")
                 .await;

@@ -1,5 +1,6 @@
 //! Looks at the tree once more between the first measurement of a cycle and its agent.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::status::{Status, list_untracked};
@@ -11,23 +12,36 @@ use crate::model::text;
 
 impl Workspace<'_> {
     /// Refuses tracked changes that came since the cycle began, naming them (exit 3). Untracked files that came since are as little
-    /// the agent's as those that were there.
-    pub fn look_again(&self, start: &mut Start, way_out: WayOut) -> Result<()> {
+    /// the agent's as those that were there. Returns the tracked files that were touched since.
+    pub fn look_again(&self, start: &mut Start, way_out: WayOut) -> Result<BTreeSet<String>> {
         self.look_through()?;
         let (status, hidden, _) = self.look()?;
         status.refuse_dirty(&hidden.names(), true, way_out)?;
         start
             .kept
             .add_late(status.untracked.iter().chain(&status.within));
-        Ok(())
+        self.touched_in(&status, start)
     }
 
-    /// Adds the untracked files that came since these were listed, while nothing but checks ran.
-    pub fn note_came(&self, kept: &mut Kept) -> Result<()> {
+    /// Adds the untracked files that came since these were listed, while nothing but checks ran. Returns the tracked files that were
+    /// touched since a start.
+    pub fn note_came(&self, start: &Start, kept: &mut Kept) -> Result<BTreeSet<String>> {
         self.look_through()?;
-        let status = self.state()?;
+        let (status, ..) = self.look()?;
         kept.add_late(status.untracked.iter().chain(&status.within));
-        Ok(())
+        self.touched_in(&status, start)
+    }
+
+    /// Returns the tracked files that were touched since a start, by what was seen in a look.
+    fn touched_in(&self, status: &Status, start: &Start) -> Result<BTreeSet<String>> {
+        let Some(dated) = start.dated else {
+            return Ok(BTreeSet::new());
+        };
+        let touched = |paths: &[Vec<u8>]| self.touched_since(dated.moment, paths);
+        Ok(match &status.unlike {
+            Some(paths) => touched(paths),
+            None => touched(&self.unlike_index()?),
+        })
     }
 
     /// Returns the untracked files that came since stock was taken, but for those that were named as left out then. To be asked when no

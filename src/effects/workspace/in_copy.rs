@@ -1,14 +1,14 @@
-//! Tracked files that checks write to in a copy of the repository: there they are nobody's.
+//! Tracked files that checks write to, and what they only touch: in a copy of the repository all of that is nobody's, in the user's own
+//! working tree it is put back elsewhere (`undo/beside`).
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use super::Workspace;
 use crate::effects::clock;
-use crate::effects::files::{self, Stamp};
+use crate::effects::files::{self, Moment};
+use crate::effects::near::Near;
 use crate::effects::quarantine::{FOLDER, Quarantine};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
@@ -28,21 +28,21 @@ pub struct Noted {
     /// The bytes of the files that say so.
     files: Vec<(&'static str, Vec<u8>)>,
     /// The moment, as files are dated.
-    since: SystemTime,
+    since: Moment,
 }
 
-/// The tracked files to which something was done while checks ran in a copy, for people.
+/// The tracked files to which something was done while checks ran, for people.
 #[derive(Debug, Default)]
-pub struct InCopy {
+pub struct Done {
     /// Those that are not what is committed.
     pub written: BTreeSet<String>,
     /// Those that are, again.
     pub rewritten: BTreeSet<String>,
 }
 
-impl InCopy {
+impl Done {
     /// Adds what was done later.
-    pub fn add(&mut self, later: InCopy) {
+    pub fn add(&mut self, later: Done) {
         self.written.extend(later.written);
         self.rewritten.extend(later.rewritten);
     }
@@ -63,7 +63,7 @@ impl Workspace<'_> {
             branch,
             commit,
             files: FILES.into_iter().filter_map(read).collect(),
-            since: clock::file_time(),
+            since: now(),
         }))
     }
 
@@ -84,28 +84,49 @@ impl Workspace<'_> {
 
     /// Returns the tracked files, but for evolve's own, to which something was done since: what git's conversions let differ from the
     /// first was written to by no check.
-    pub fn written_in_copy(&self, noted: &Noted) -> Result<InCopy> {
-        let since = noted.since;
-        let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let since = (since.as_secs().cast_signed(), since.subsec_nanos().into());
-        let is_meant = |path: &Vec<u8>| {
-            let stamp = Stamp::at(&self.repo.root.join(OsStr::from_bytes(path)));
-            !is_ledger_path(path) && stamp.is_none_or(|stamp| stamp.changed >= since)
-        };
+    pub fn written_in_copy(&self, noted: &Noted) -> Result<Done> {
         // Git would wait at a pipe that a check left.
         let mut quarantine = self.quarantine_of_copy();
         self.clear_pipes_into(&mut quarantine)?;
-        let touched = self.unlike_index()?;
-        let touched = touched.split(|byte| *byte == 0).map(<[u8]>::to_vec);
-        let written = self.tracked_changes()?.into_iter();
-        let shown = |path: Vec<u8>| text::path(&path);
-        let written: BTreeSet<_> = written.filter(is_meant).map(shown).collect();
-        let touched = touched.filter(|path| !path.is_empty() && is_meant(path));
-        let touched = touched.map(shown);
-        Ok(InCopy {
-            rewritten: touched.filter(|path| !written.contains(path)).collect(),
+        let touched = self.touched_since(noted.since, &self.unlike_index()?);
+        let mut written: Vec<_> = self.tracked_changes()?.into_iter().collect();
+        self.retain_written_since(noted.since, &mut written);
+        let written: BTreeSet<_> = written.iter().map(text::path).collect();
+        Ok(Done {
+            rewritten: touched.difference(&written).cloned().collect(),
             written,
         })
+    }
+
+    /// Returns those of these files, but for evolve's own, that are there and to which something was done since.
+    pub(in crate::effects::workspace) fn touched_since(
+        &self,
+        since: Moment,
+        paths: &[Vec<u8>],
+    ) -> BTreeSet<String> {
+        let mut near = Near::below(&self.repo.root);
+        let is_touched = |path: &&Vec<u8>| {
+            let seen = near.look(path);
+            // A submodule's folder is none of them.
+            let seen = seen.filter(|seen| seen.is_file() || seen.is_link());
+            !is_ledger_path(path) && seen.is_some_and(|seen| seen.changed >= since)
+        };
+        let touched = paths.iter().filter(is_touched);
+        touched.map(text::path).collect()
+    }
+
+    /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone.
+    pub(in crate::effects::workspace) fn retain_written_since(
+        &self,
+        since: Moment,
+        paths: &mut Vec<Vec<u8>>,
+    ) {
+        let mut near = Near::below(&self.repo.root);
+        let mut is_written = |path: &Vec<u8>| {
+            let seen = near.look(path);
+            !is_ledger_path(path) && seen.is_none_or(|seen| seen.changed >= since)
+        };
+        paths.retain(|path| is_written(path));
     }
 
     /// Makes tracked files what is committed, but for evolve's own; what they had become is gone.
@@ -120,4 +141,11 @@ impl Workspace<'_> {
     fn quarantine_of_copy(&self) -> Quarantine {
         Quarantine::of(&self.repo.private, "measured", 0)
     }
+}
+
+/// Returns the present moment, as files are dated.
+pub(in crate::effects::workspace) fn now() -> Moment {
+    let since = clock::file_time().duration_since(UNIX_EPOCH);
+    let since = since.unwrap_or_default();
+    (since.as_secs().cast_signed(), since.subsec_nanos().into())
 }

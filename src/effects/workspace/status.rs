@@ -53,6 +53,8 @@ pub struct Status {
     pub within: Vec<Vec<u8>>,
     /// Ignored files and folders, the latter with a slash at the end.
     pub ignored: Vec<Vec<u8>>,
+    /// The tracked files that are not as the index has noted them, whatever they hold; none where git was asked about all.
+    pub unlike: Option<Vec<Vec<u8>>>,
 }
 
 /// What somebody can do about changes that are not committed.

@@ -161,13 +161,15 @@ impl Workspace<'_> {
         index: Option<&WrittenIndex>,
     ) -> Result<Status> {
         let git = &self.repo.git;
-        match self.unlike_noted(index) {
+        let unlike = self.unlike_noted(index);
+        let status = match &unlike {
             // There may be no HEAD to compare with.
             Some(paths) if self.repo.head()?.commit.is_some() => {
-                status::read_tracked_of(git, &paths)
+                status::read_tracked_of(git, paths)?
             }
-            Some(_) | None => status::read_tracked(git),
-        }
+            Some(_) | None => status::read_tracked(git)?,
+        };
+        Ok(Status { unlike, ..status })
     }
 
     /// Has git look again at what it was told not to look at since the start. Says whether there was any of that.

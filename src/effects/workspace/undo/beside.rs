@@ -6,11 +6,16 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::put_back::Changed;
+use crate::effects::files::{Moment, Stamp};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::attributes::FILE;
 use crate::effects::workspace::status::{self, Status};
-use crate::effects::workspace::{Start, Workspace, some_of};
+use crate::effects::workspace::{Done, Start, Workspace, in_copy, some_of};
 use crate::error::Result;
+use crate::model::exact;
+
+/// How an entry of the index says that it is a submodule.
+const SUBMODULE: &[u8] = b" 160000 ";
 
 /// What is put back of tracked files that were written to while the goals of one cycle were measured, however often that is.
 #[derive(Debug)]
@@ -19,9 +24,29 @@ pub struct Written {
     beside: Beside,
     /// Those that were gone.
     removed: BTreeSet<String>,
+    /// What was known before checks ran; none where nobody asks what they only touched.
+    before: Option<Before>,
+    touched: BTreeSet<String>,
+}
+
+/// What is known before checks run.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    /// The moment, as files are dated.
+    moment: Moment,
+    /// The index.
+    index: Option<Stamp>,
 }
 
 impl Written {
+    /// Returns the tracked files that were touched and are what is committed, and forgets them.
+    pub fn take_touched(&mut self) -> Done {
+        Done {
+            rewritten: std::mem::take(&mut self.touched),
+            ..Done::default()
+        }
+    }
+
     /// Says whether a file was found gone.
     pub fn was_removed(&self, file: &str) -> bool {
         self.removed.contains(file)
@@ -113,26 +138,49 @@ impl Workspace<'_> {
             quarantine: Quarantine::of(&self.repo.private, &start.session, start.cycle),
             beside: Beside::default(),
             removed: BTreeSet::new(),
+            before: None,
+            touched: BTreeSet::new(),
         }
+    }
+
+    /// Notes what is known before checks run, so that what they do to tracked files is found, be it gone by their end or hidden from git.
+    pub fn note_unwritten(&self, written: &mut Written) {
+        written.before = Some(Before {
+            moment: in_copy::now(),
+            index: self.index_stamp(),
+        });
     }
 
     /// Puts tracked files back that were written to since they were last known to be HEAD's, and returns their paths; what they held
     /// is in the quarantine.
     pub fn put_back_written(&self, start: &Start, written: &mut Written) -> Result<Vec<String>> {
+        let before = written.before.take();
         let quarantine = &mut written.quarantine;
         // Git would wait at a pipe that a check left.
         self.clear_pipes_into(quarantine)?;
         // Looks at no more than the files that the index lists.
-        let listed = self.unlike_index()?;
-        let files = match listed.is_empty() {
-            true => Vec::new(),
-            false => self.dirty_files()?,
+        let mut listed = self.unlike_index()?;
+        let is_written_since = |before: &Before| before.index != self.index_stamp();
+        let files = match before.filter(is_written_since) {
+            Some(before) => {
+                let files = self.written_behind_git(before.moment, &listed)?;
+                listed = self.tracked_files()?;
+                files
+            }
+            None if listed.is_empty() => Vec::new(),
+            None => {
+                let mut state = self.state()?;
+                // What an agent left inside a submodule and cannot be put back is no check's.
+                let known: HashSet<_> = listed.iter().collect();
+                state.dirty.retain(|path| known.contains(path));
+                state.dirty_files()
+            }
         };
-        // What an agent left inside a submodule and cannot be put back is no check's.
-        let listed = listed.split(|byte| *byte == 0);
-        let listed: HashSet<_> = listed.map(String::from_utf8_lossy).collect();
-        let is_listed = |file: &String| listed.contains(file.as_str());
-        let files: Vec<_> = files.into_iter().filter(is_listed).collect();
+        if let Some(before) = before {
+            let mut touched = self.touched_since(before.moment, &listed);
+            touched.retain(|file| !files.contains(file));
+            written.touched.extend(touched);
+        }
         if !files.is_empty() {
             let removed = files.iter().filter(|file| self.is_gone(file));
             written.removed.extend(removed.cloned());
@@ -142,19 +190,53 @@ impl Workspace<'_> {
         Ok(files)
     }
 
-    /// Lists the tracked files that are not as the index has them, each ended by a NUL.
-    pub(in crate::effects::workspace) fn unlike_index(&self) -> Result<Vec<u8>> {
-        let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
-        let paths = match self.unlike_noted(self.repo.index().as_ref()) {
-            Some(paths) if paths.is_empty() => return Ok(Vec::new()),
-            Some(paths) => paths,
-            None => return self.repo.git.run(&arguments),
+    /// Returns the files that were written to where checks had git write its index: it may call what they wrote unchanged, or was told to
+    /// look away. Beside those that are `unlike` the index they are the ones of HEAD to which something was done since.
+    fn written_behind_git(&self, since: Moment, unlike: &[Vec<u8>]) -> Result<Vec<String>> {
+        let Some(commit) = self.repo.head()?.commit else {
+            return Ok(Vec::new());
         };
-        let arguments = arguments.into_iter().chain(["--"]).map(OsStr::new);
-        let paths = paths.iter().map(|path| OsStr::from_bytes(path));
-        self.repo
-            .git
-            .run(&arguments.chain(paths).collect::<Vec<_>>())
+        let tree = self.repo.tree_of(&commit)?;
+        let (mut status, hidden, _) = self.look()?;
+        status.dirty.extend(hidden.changes);
+        let mut since_then = status.dirty.clone();
+        self.retain_written_since(since, &mut since_then);
+        since_then.retain(|path| self.repo.may_have_file(&tree, &exact::decode(path)));
+        let known: HashSet<_> = since_then.iter().chain(unlike).collect();
+        status.dirty.retain(|path| known.contains(path));
+        Ok(status.dirty_files())
+    }
+
+    fn index_stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.repo.git_dir().join("index"))
+    }
+
+    /// Lists the files that the index has, be they hidden from git.
+    fn tracked_files(&self) -> Result<Vec<Vec<u8>>> {
+        let listed = self.repo.listing()?;
+        let lines = listed.split(|byte| *byte == 0);
+        let path = |line: &[u8]| {
+            let at = line.iter().position(|byte| *byte == b'\t')?;
+            (!line[1..].starts_with(SUBMODULE)).then(|| line[at + 1..].to_vec())
+        };
+        Ok(lines.filter_map(path).collect())
+    }
+
+    /// Lists the tracked files that are not as the index has them.
+    pub(in crate::effects::workspace) fn unlike_index(&self) -> Result<Vec<Vec<u8>>> {
+        let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
+        let listed = match self.unlike_noted(self.repo.index().as_ref()) {
+            Some(paths) if paths.is_empty() => return Ok(Vec::new()),
+            Some(paths) => {
+                let arguments = arguments.into_iter().chain(["--"]).map(OsStr::new);
+                let paths = paths.iter().map(|path| OsStr::from_bytes(path));
+                let asked: Vec<_> = arguments.chain(paths).collect();
+                self.repo.git.run(&asked)?
+            }
+            None => self.repo.git.run(&arguments)?,
+        };
+        let paths = listed.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+        Ok(paths.map(<[u8]>::to_vec).collect())
     }
 
     /// Reads the state of the tree; git is let see again what it was told not to look at since the start.
