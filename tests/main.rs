@@ -4,6 +4,7 @@ mod harness;
 
 mod aftermath;
 mod agents;
+mod apart;
 mod attacks;
 mod audit;
 mod built;

@@ -1,6 +1,7 @@
 //! How a session measures: where, made ready by whom, and what is told of it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 use super::{Blamed, Cut, Session, Unready};
 use crate::effects::isolation::MEASURING;
@@ -11,7 +12,7 @@ use crate::effects::slot::emptied::Tops;
 use crate::effects::slot::{Base, Ignored, Preparation, Prepared, Slot};
 use crate::effects::stop::Halt;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::{Noted, Workspace};
+use crate::effects::workspace::{Noted, Start, Workspace};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::check;
@@ -100,29 +101,67 @@ impl Session {
         watch: &mut Watch,
         put_back: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Vec<Measurement>, Cut> {
-        const PURPOSE: &str = "apart";
+        let measuring = self.begin_apart(goals, cycle, "apart");
+        let place = self.measurer_in_place(goals.settings.measure, cycle);
+        let place = place.await?;
+        let before = watch.look(&place.measurer.root);
+        let measured = self
+            .one_by_one(&place, goals, expected, &measuring, put_back)
+            .await?;
+        watch.compare(&place.measurer.root, &before);
+        Ok(measured)
+    }
+
+    /// Measures goals like that on what a cycle started from, in a copy made anew. Nothing is measured where that cannot be made ready:
+    /// the change is not to blame for it.
+    pub async fn measure_start_apart(
+        &self,
+        goals: &Goals,
+        expected: &HashMap<String, f64>,
+        start: &Start,
+    ) -> Result<Vec<Measurement>, Cut> {
+        let measuring = self.begin_apart(goals, start.cycle, "apart-start");
+        match self.clean_place(&start.branch, &start.commit).await {
+            Ok(place) => {
+                let put_back = &mut || Ok(());
+                self.one_by_one(&place, goals, expected, &measuring, put_back)
+                    .await
+            }
+            Err(Cut::Unprepared(_)) => Ok(Vec::new()),
+            Err(cut) => Err(cut),
+        }
+    }
+
+    /// Tells that goals are measured one after the other; returns where their logs go.
+    fn begin_apart(&self, goals: &Goals, cycle: u64, purpose: &'static str) -> PathBuf {
         let all: Vec<&Goal> = goals.goals.iter().collect();
         self.events.send(Event::MeasureStarted {
             checks: all.len(),
             longest_id: longest_id(&all),
-            purpose: PURPOSE,
+            purpose,
         });
-        let logs = self.logs().join(format!("{cycle}-{PURPOSE}"));
-        let place = self
-            .measurer_in_place(goals.settings.measure, cycle)
-            .await?;
+        self.logs().join(format!("{cycle}-{purpose}"))
+    }
+
+    async fn one_by_one(
+        &self,
+        place: &Place,
+        goals: &Goals,
+        expected: &HashMap<String, f64>,
+        logs: &Path,
+        put_back: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Vec<Measurement>, Cut> {
         let measurer = &place.measurer;
-        let before = watch.look(&measurer.root);
         let mut measured = Vec::new();
-        let copy = self.copy(&place);
+        let copy = self.copy(place);
         let noted = copy.map(|repo| Workspace { repo }.noted()).transpose()?;
         let noted = noted.flatten();
         if copy.is_some() && noted.is_none() {
             return Ok(measured);
         }
-        for goal in all {
+        for goal in &goals.goals {
             match &noted {
-                Some(noted) => self.with_git(&place, noted, |workspace| {
+                Some(noted) => self.with_git(place, noted, |workspace| {
                     workspace.drop_written()?;
                     workspace.drop_doubtful_compiled()
                 })?,
@@ -131,15 +170,13 @@ impl Session {
                     self.workspace().drop_doubtful_compiled()?;
                 }
             }
-            let goal = &[goal];
-            let one = measurer.measure(goals, goal, expected, Some(&logs)).await;
+            let one = measurer.measure(goals, &[goal], expected, Some(logs)).await;
             self.heed_stop(measurer);
-            measured.extend(self.with_git_again(&place, Some(&noted), one)?);
+            measured.extend(self.with_git_again(place, noted.as_ref(), one)?);
             self.refuse_unmeasured(measurer, &measured)?;
         }
-        watch.compare(&measurer.root, &before);
         match &noted {
-            Some(noted) => self.with_git(&place, noted, |_| Ok(()))?,
+            Some(noted) => self.with_git(place, noted, |_| Ok(()))?,
             None => put_back()?,
         }
         Ok(measured)
@@ -262,48 +299,57 @@ impl Session {
 
     /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
     async fn measurer_in_place(&self, place: Where, cycle: u64) -> Result<Place, Cut> {
-        let home = self.home();
-        let mut copy = None;
-        let slot = match (place, &self.isolation) {
-            (Where::Here, None) => {
-                return Ok(Place {
-                    measurer: self.measurer.clone(),
-                    slot: None,
-                    copy,
-                });
-            }
-            (Where::Here, Some(isolation)) => isolation.slot.clone(),
-            (Where::Clean, _) => Slot::of(home, MEASURING, self.options.provisions.clone())?,
-        };
-        let head = self.repo.head()?;
-        let (Some(branch), Some(mut commit)) = (head.branch, head.commit) else {
-            return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
-        };
-        let measurer = match place {
-            Where::Here => self.measurer.clone(),
-            Where::Clean => {
-                commit = self.with_own_files_of_start(cycle, commit)?;
-                slot.remove()?;
+        let measurer = self.measurer.clone();
+        match (place, &self.isolation) {
+            (Where::Here, None) => Ok(Place {
+                measurer,
+                slot: None,
+                copy: None,
+            }),
+            (Where::Here, Some(isolation)) => {
+                let (branch, commit) = self.tip_of_branch()?;
                 let base = Base {
                     branch: &branch,
                     commit: &commit,
                 };
-                copy = Some(slot.renew(home, base, Ignored::Go)?);
-                let ground = home.ground_of_slot(&slot.root);
-                self.measurer
-                    .at(&slot.root, self.sandbox.fence(Profile::Checks, &ground)?)
+                let slot = isolation.slot.clone();
+                self.make_ready(&slot, base, &measurer.fence).await?;
+                Ok(Place {
+                    measurer,
+                    slot: Some(slot),
+                    copy: None,
+                })
             }
-        };
-        let base = Base {
-            branch: &branch,
-            commit: &commit,
-        };
+            (Where::Clean, _) => {
+                let (branch, commit) = self.tip_of_branch()?;
+                let commit = self.with_own_files_of_start(cycle, commit)?;
+                self.clean_place(&branch, &commit).await
+            }
+        }
+    }
+
+    /// Returns the branch that is worked on, and its commit.
+    fn tip_of_branch(&self) -> Result<(String, String)> {
+        let head = self.repo.head()?;
+        let tip = head.branch.zip(head.commit);
+        tip.ok_or_else(|| Error::unsafe_repo("HEAD names no branch with a commit"))
+    }
+
+    /// Makes a slot anew on a commit, for goals to be measured there.
+    async fn clean_place(&self, branch: &str, commit: &str) -> Result<Place, Cut> {
+        let home = self.home();
+        let base = Base { branch, commit };
+        let slot = Slot::of(home, MEASURING, self.options.provisions.clone())?;
+        slot.remove()?;
+        let copy = slot.renew(home, base, Ignored::Go)?;
+        let ground = home.ground_of_slot(&slot.root);
+        let fence = self.sandbox.fence(Profile::Checks, &ground)?;
+        let measurer = self.measurer.at(&slot.root, fence);
         self.make_ready(&slot, base, &measurer.fence).await?;
-        let slot = Some(slot);
         Ok(Place {
             measurer,
-            slot,
-            copy,
+            slot: Some(slot),
+            copy: Some(copy),
         })
     }
 

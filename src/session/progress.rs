@@ -105,6 +105,8 @@ pub struct Progress {
     pub touched: BTreeSet<String>,
     /// The tracked files of which it was said that checks write to them in a copy.
     pub written: BTreeSet<String>,
+    /// The goals that are not met by what is committed alone, with the digest of the content of which that was measured last.
+    pub unmet: Option<(String, BTreeSet<String>)>,
     /// What a reader of the next record should know of what was found before an agent was called.
     pub found: Vec<String>,
     /// What of it was not told yet, as the lines of the cycle that records it do that.
@@ -151,6 +153,7 @@ impl Progress {
             came: BTreeSet::new(),
             touched: BTreeSet::new(),
             written: BTreeSet::new(),
+            unmet: None,
             found: Vec::new(),
             untold: Vec::new(),
         }

@@ -403,6 +403,7 @@ fn in_words(purpose: &str) -> &str {
         "rebuilt" => "again what ran an older build",
         "alone" => "which check changed files",
         "apart" => "each goal on what is committed",
+        "apart-start" => "each goal on what was committed before",
         purpose => purpose,
     }
 }

@@ -1,6 +1,8 @@
 //! Goals that are met where checks wrote tracked files, for good in a copy or for a moment anywhere: what one of them wrote may be what
 //! another is met by, and no commit holds it.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::Attempt;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Done, Start, Written};
@@ -11,7 +13,8 @@ use crate::session::{Cut, Progress, Session};
 impl Attempt<'_> {
     /// Measures goals one after the other where checks wrote to tracked files, each on what is committed. One that passes now and does not
     /// pass so fails, if it did not pass before the agent, or passed then on what was committed: that is tried twice where goals may be
-    /// measured again.
+    /// measured again. Where checks wrote such files before the agent, too, and not in the user's own tree, it is measured what was met
+    /// by what was committed then.
     pub(super) async fn measure_apart(
         &mut self,
         session: &Session,
@@ -30,11 +33,14 @@ impl Attempt<'_> {
         let is_of_commit = progress.written.is_empty();
         progress.written.extend(written.iter().cloned());
         let written: Vec<String> = written.union(&rewritten).cloned().collect();
-        let mut doubted = match is_of_commit {
+        let mut doubted = match is_of_commit || !self.measures_here(session) {
             true => snapshot::passing(after),
+            // What passed there before may have been what other checks wrote, and cannot be told any more.
             false => snapshot::newly_passing(self.before, after),
         };
-        if written.is_empty() || doubted.is_empty() {
+        // Of a change that makes something worse anyway nothing more is to be known.
+        let is_worse = !snapshot::newly_failing(self.before, after).is_empty();
+        if written.is_empty() || doubted.is_empty() || is_worse {
             return Ok(());
         }
         let goals = doubted.iter().filter_map(|id| self.goals.find(id));
@@ -56,6 +62,11 @@ impl Attempt<'_> {
                 break;
             }
         }
+        if !is_of_commit && doubted.iter().any(|id| self.before.passes(id)) {
+            let unmet = self.unmet_at_start(session, progress, start, &expected);
+            let unmet = unmet.await?;
+            doubted.retain(|id| !self.before.passes(id) || !unmet.contains(id));
+        }
         for mut measurement in measured {
             if doubted.contains(&measurement.id) {
                 let reason = measurement.reason.take();
@@ -65,5 +76,29 @@ impl Attempt<'_> {
         }
         after.tolerate(self.before, self.goals);
         Ok(())
+    }
+
+    /// Returns the goals that are not met by what was committed when the cycle began, each measured like that: that they pass was what
+    /// other checks wrote, before the agent, too.
+    async fn unmet_at_start(
+        &self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+        expected: &HashMap<String, f64>,
+    ) -> Result<BTreeSet<String>, Cut> {
+        if let Some((content, unmet)) = &progress.unmet
+            && *content == start.content
+        {
+            return Ok(unmet.clone());
+        }
+        let measured = session
+            .measure_start_apart(self.goals, expected, start)
+            .await?;
+        let all = self.goals.goals.iter().map(|goal| goal.id.clone());
+        let all: Vec<String> = all.collect();
+        let unmet: BTreeSet<String> = snapshot::not_passing(&all, &measured).into_iter().collect();
+        progress.unmet = Some((start.content.clone(), unmet.clone()));
+        Ok(unmet)
     }
 }

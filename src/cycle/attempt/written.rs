@@ -136,7 +136,7 @@ impl Attempt<'_> {
     }
 
     /// Says whether goals are measured in the user's own working tree, and that is still a repository's.
-    fn measures_here(&self, session: &Session) -> bool {
+    pub(super) fn measures_here(&self, session: &Session) -> bool {
         session.isolation.is_none()
             && self.goals.settings.measure == Where::Here
             && session.has_git_dir()

@@ -1,0 +1,73 @@
+//! Goals that are measured one after the other, each on what is committed, because checks wrote to tracked files.
+
+use crate::harness::TestRepo;
+
+/// Flags and settings by which goals are measured in a copy.
+const COPIES: [(&[&str], &str); 3] = [
+    (&["--isolate"], ""),
+    (&[], ", measure: clean"),
+    (&["--isolate"], ", measure: clean"),
+];
+
+/// A repository of these files with these goals; `app.sh` is the product. A check with a `#` runs when all others have ended.
+fn repository(settings: &str, files: &[(&str, &str)], goals: &[(&str, &str)]) -> TestRepo {
+    let repo = TestRepo::empty();
+    for (name, text) in files {
+        repo.write(name, text);
+    }
+    let goal = |(id, check): &(&str, &str)| {
+        let alone = check.contains('#');
+        format!("  - {{id: {id}, description: d, check: '{check}', weight: 5, alone: {alone}}}\n")
+    };
+    let goals: String = goals.iter().map(goal).collect();
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve: {{product: [app.sh]{settings}}}\ngoals:\n{goals}"),
+    );
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn a_goal_that_was_met_by_what_was_committed_has_to_stay_so_also_where_checks_wrote_before_the_agent()
+ {
+    for (flags, settings) in COPIES {
+        let files = [("app.sh", "true\n"), ("two", "fine\n"), ("gen", "0\n")];
+        let goals = [
+            ("app", "sh app.sh; test -e new"),
+            ("gen", "echo more >>gen"),
+            // Never met by what is committed alone.
+            ("needs", "grep -q more gen #"),
+            ("two", "grep -q fine two #"),
+        ];
+        let repo = repository(settings, &files, &goals);
+        repo.agent_does(&[
+            "touch new; echo broken >two; echo 'echo fine >two' >app.sh",
+            "touch new",
+        ]);
+        repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+        let case = format!("{flags:?} {settings}: {:?}", repo.each("reason"));
+        assert_eq!(repo.each("result"), ["regressed", "improved"], "{case}");
+        assert_eq!(repo.each("newly_failing"), [r#"["two"]"#, "[]"], "{case}");
+    }
+}
+
+#[test]
+fn so_has_one_that_the_change_of_a_work_item_breaks_and_nobody_calls_it_flaky() {
+    for (flags, settings) in COPIES {
+        let files = [("app.sh", "true\n"), ("two", "fine\n"), ("gen", "0\n")];
+        let goals = [
+            ("two", "grep -q fine two"),
+            ("gen", "echo more >>gen"),
+            ("app", "sh app.sh"),
+        ];
+        let repo = repository(settings, &files, &goals);
+        repo.evolve(&["work", "add", "Break it"]).expect(0);
+        repo.agent_does(&["echo broken >two; echo 'echo fine >two' >app.sh"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let case = format!("{flags:?} {settings}: {:?}", repo.newest());
+        assert_eq!(repo.each("result"), ["regressed"], "{case}");
+        assert_eq!(repo.each("newly_failing"), [r#"["two"]"#], "{case}");
+        assert!(!repo.each("notes")[0].contains("flaky"), "{case}");
+    }
+}
