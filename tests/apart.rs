@@ -11,7 +11,7 @@ const COPIES: [(&[&str], &str); 3] = [
 
 /// A repository of these files with these goals; `app.sh` is the product. A check with a `#` runs when all others have ended.
 fn repository(settings: &str, files: &[(&str, &str)], goals: &[(&str, &str)]) -> TestRepo {
-    let repo = TestRepo::empty();
+    let repo = TestRepo::empty().with_out();
     for (name, text) in files {
         repo.write(name, text);
     }
@@ -69,5 +69,30 @@ fn so_has_one_that_the_change_of_a_work_item_breaks_and_nobody_calls_it_flaky() 
         assert_eq!(repo.each("result"), ["regressed"], "{case}");
         assert_eq!(repo.each("newly_failing"), [r#"["two"]"#], "{case}");
         assert!(!repo.each("notes")[0].contains("flaky"), "{case}");
+    }
+}
+
+#[test]
+fn a_folder_that_stands_in_the_place_of_a_tracked_one_for_a_moment_meets_no_goal() {
+    // What was waited for once is there when the goals are measured apart.
+    const LOOKS: &str = "test ! -e new || until test -e $OUT/w; do sleep 0.01; done; grep -q good src/app; was=$?; test ! -e new || touch $OUT/seen; exit $was";
+    const MOVES: &str = "touch new; cat >app.sh <<'X'
+mv src was.ignored; mkdir src; echo good >src/app; touch $OUT/w
+until test -e $OUT/seen; do sleep 0.01; done
+rm -rf src; mv was.ignored src
+X";
+    let in_place: (&[&str], &str) = (&[], "");
+    for (flags, settings) in [COPIES[0], COPIES[1], COPIES[2], in_place] {
+        let files = [
+            ("app.sh", "true\n"),
+            ("src/app", "bad\n"),
+            (".gitignore", "*.ignored\n"),
+        ];
+        let goals = [("moves", "sh app.sh; test -e new"), ("app", LOOKS)];
+        let repo = repository(&format!("{settings}, jobs: 2"), &files, &goals);
+        repo.agent_does(&[MOVES]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let case = format!("{flags:?} {settings}: {:?}", repo.newest());
+        assert_eq!(repo.each("newly_passing"), [r#"["moves"]"#], "{case}");
     }
 }

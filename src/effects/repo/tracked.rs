@@ -10,7 +10,7 @@ use git2::Oid;
 use super::failure::broken;
 use super::{Entry, Repo, SUBMODULE};
 use crate::effects::files::{self, Moment};
-use crate::effects::git::{each_indexed, is_index, listing};
+use crate::effects::git::{Listed, each_indexed, is_index, listing};
 use crate::error::{Error, INDEX_WAY_OUT, Result};
 use crate::model::text;
 
@@ -49,24 +49,36 @@ pub struct Written {
 /// The most bytes of an index that is read here.
 const LARGEST: u64 = 1 << 30;
 
+impl Tracked {
+    fn note(&mut self, path: &[u8], mode: u32) {
+        if mode == SUBMODULE {
+            self.modules.push(path.to_vec());
+        }
+        let mut path = path;
+        while let Some(end) = path.iter().rposition(|byte| *byte == b'/') {
+            path = &path[..end];
+            // What is above a folder came with it.
+            if self.folders.contains(path) {
+                break;
+            }
+            self.folders.insert(path.to_vec());
+        }
+    }
+}
+
 impl Repo {
     /// Lists the folders in which the index has something.
     pub fn tracked_folders(&self) -> Result<Tracked> {
+        let mut tracked = Tracked::default();
+        let note = |one: &Listed<'_>| tracked.note(one.path, one.mode);
+        let bytes = read(&self.git_dir().join("index"));
+        if bytes.and_then(|bytes| each_indexed(&bytes, note)).is_some() {
+            return Ok(tracked);
+        }
         let index = self.inner.index().map_err(self.cannot("read the index"))?;
         let mut tracked = Tracked::default();
         for entry in index.iter() {
-            if entry.mode == SUBMODULE {
-                tracked.modules.push(entry.path.clone());
-            }
-            let mut path = &entry.path[..];
-            while let Some(end) = path.iter().rposition(|byte| *byte == b'/') {
-                path = &path[..end];
-                // What is above a folder came with it.
-                if tracked.folders.contains(path) {
-                    break;
-                }
-                tracked.folders.insert(path.to_vec());
-            }
+            tracked.note(&entry.path, entry.mode);
         }
         Ok(tracked)
     }

@@ -92,10 +92,9 @@ impl Workspace<'_> {
         let mut written: Vec<_> = self.tracked_changes()?.into_iter().collect();
         self.retain_written_since(noted.since, &mut written);
         let written: BTreeSet<_> = written.iter().map(text::path).collect();
-        Ok(Done {
-            rewritten: touched.difference(&written).cloned().collect(),
-            written,
-        })
+        let mut rewritten = self.folders_moved_since(noted.since)?;
+        rewritten.extend(touched.difference(&written).cloned());
+        Ok(Done { written, rewritten })
     }
 
     /// Returns those of these files, but for evolve's own, that are there and to which something was done since.
@@ -113,6 +112,26 @@ impl Workspace<'_> {
         };
         let touched = paths.iter().filter(is_touched);
         touched.map(text::path).collect()
+    }
+
+    /// Returns the folders with tracked files that were moved since and are back, each with a slash at the end: what stood in their place
+    /// meanwhile changes nothing of the files in them. Who moves a folder changes its state and not what it lists.
+    pub(in crate::effects::workspace) fn folders_moved_since(
+        &self,
+        since: Moment,
+    ) -> Result<BTreeSet<String>> {
+        let mut near = Near::below(&self.repo.root);
+        let mut is_moved = |folder: &Vec<u8>| {
+            let seen = near.look(folder);
+            !is_ledger_path(&[&folder[..], b"/"].concat())
+                && seen.is_some_and(|seen| seen.changed >= since && seen.modified < since)
+        };
+        let mut folders = self.repo.tracked_folders()?.folders;
+        folders.retain(|folder| is_moved(folder));
+        let shown = folders
+            .iter()
+            .map(|folder| text::path([folder, &b"/"[..]].concat()));
+        Ok(shown.collect())
     }
 
     /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone.

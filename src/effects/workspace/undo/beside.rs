@@ -180,6 +180,9 @@ impl Workspace<'_> {
             let mut touched = self.touched_since(before.moment, &listed);
             touched.retain(|file| !files.contains(file));
             written.touched.extend(touched);
+            written
+                .touched
+                .extend(self.folders_moved_since(before.moment)?);
         }
         if !files.is_empty() {
             let removed = files.iter().filter(|file| self.is_gone(file));
