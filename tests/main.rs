@@ -71,6 +71,7 @@ mod search_clean;
 mod search_fooled;
 mod search_found;
 mod search_hostile;
+mod search_lent;
 mod search_lineage;
 mod search_options;
 mod search_planted;

@@ -138,6 +138,11 @@ impl Quarantine {
         files::replace(&place, bytes)
     }
 
+    /// Says whether something lies here under a path already.
+    pub fn holds(&self, path: &[u8]) -> bool {
+        fs::symlink_metadata(self.folder.join(OsStr::from_bytes(path))).is_ok()
+    }
+
     /// Says whether a file lies here under a path already, byte for byte.
     pub fn has(&self, path: &[u8], file: &Path) -> bool {
         is_same(&self.folder.join(OsStr::from_bytes(path)), file)

@@ -173,7 +173,8 @@ impl Kept {
         if is_unchanged(root, path, entry) || is_made_anew(&text::path(path), &source, entry) {
             return Ok(false);
         }
-        if quarantine.has_room_for(&source) {
+        // What the session found is kept in any case; what commands made of it since, as long as there is room.
+        if !quarantine.holds(path) || quarantine.has_room_for(&source) {
             keep_once(quarantine, root, path, &source, entry)?;
         }
         Ok(true)

@@ -1,12 +1,13 @@
 //! What the commands of a search run of that which its copies are lent: all attempts share it, and an agent reaches it in the user's
 //! checkout. What an agent makes of it there is put back; what commands build there is theirs.
 
+mod left;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::effects::files::{self, Stamp};
+use crate::effects::files::Stamp;
 use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{self, Kept, Restored};
 use crate::effects::program;
@@ -17,12 +18,11 @@ use crate::error::{Error, Result};
 use crate::model::check::Front;
 use crate::model::search::lineage::Request;
 
-/// The folder of the copies below that of a search.
+use left::List;
+pub use left::put_back_left;
+
+/// The folder of the copies below that of a search, with one for each session.
 const FOLDER: &str = "lent";
-/// The file among them that says of what they are copies, as long as an agent is at work.
-const LIST: &str = "list.json";
-/// The largest such list that is read, in bytes.
-const LIST_BYTES: u64 = 16 << 20;
 
 /// These files as they were before the agents that are at work.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Lent {
         let lent = Lent {
             root: user.root.clone(),
             quarantine: RefCell::new(Quarantine::of(&user.private, session, 0)),
-            folder: search.join(FOLDER),
+            folder: search.join(FOLDER).join(session),
             files,
             links: request.link.clone(),
             fronts,
@@ -69,8 +69,22 @@ impl Lent {
             agents: Cell::default(),
             told: RefCell::default(),
         };
+        // Before the copies: whoever comes meanwhile knows whose they are.
+        if !lent.files.is_empty() {
+            List::of(Kept::default(), false).write(&lent.folder)?;
+        }
         lent.copy()?;
+        lent.write_list(false)?;
         Ok(lent)
+    }
+
+    /// Notes of what the copies are, and whether an agent is at work, for the case that this session dies.
+    fn write_list(&self, is_agent_at_work: bool) -> Result<()> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        let kept = self.kept.borrow().clone();
+        List::of(kept, is_agent_at_work).write(&self.folder)
     }
 
     /// Copies the files as they are now; of what is as it was, the copy is used again.
@@ -102,9 +116,7 @@ impl Lent {
                 words = self.tell_written()?;
             }
             self.copy()?;
-            let list = serde_json::to_vec(&*self.kept.borrow())
-                .map_err(|cause| Error::internal(format!("cannot write JSON: {cause}")))?;
-            files::replace(&self.folder.join(LIST), &list)?;
+            self.write_list(true)?;
         }
         self.agents.set((at_work + 1, ended));
         Ok(words)
@@ -117,7 +129,7 @@ impl Lent {
         words.extend(self.take_new_modules()?);
         self.agents.set((at_work.saturating_sub(1), ended + 1));
         if at_work <= 1 {
-            files::remove(&self.folder.join(LIST))?;
+            self.write_list(false)?;
         }
         Ok(words)
     }
@@ -191,15 +203,13 @@ impl Lent {
     fn tell_written(&self) -> Result<Vec<String>> {
         let kept = self.kept.borrow();
         let mut quarantine = self.quarantine.borrow_mut();
-        let mut words = Vec::new();
-        for file in &self.files {
-            let folders = [self.folder.clone()];
-            if kept.keep_written(&self.root, file.as_bytes(), &folders, &mut quarantine)? {
-                words.push(format!(
-                    "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
-                ));
-            }
-        }
+        let words = written(
+            &self.root,
+            &kept,
+            &self.files,
+            &self.folder,
+            &mut quarantine,
+        )?;
         drop(quarantine);
         Ok(self.untold(words))
     }
@@ -219,37 +229,9 @@ impl Lent {
     pub fn end(&self) -> Result<Vec<String>> {
         let mut words = self.put_back()?;
         words.extend(self.tell_written()?);
-        let gone = files::remove_all(&self.folder);
-        gone.map_err(|cause| Error::io("remove", &self.folder, cause))?;
+        left::remove(&self.folder)?;
         Ok(words)
     }
-}
-
-/// Puts back what agents of sessions that died had changed, whatever search they were of; returns what is to be told. To be called by who
-/// holds the lock.
-pub fn put_back_left(user: &Repo, session: &str) -> Result<Vec<String>> {
-    let mut quarantine = Quarantine::of(&user.private, session, 0);
-    let mut words = Vec::new();
-    let searches = fs::read_dir(user.private.join("search"));
-    let folders = searches.into_iter().flatten().flatten();
-    let folders = folders.map(|search| search.path().join(FOLDER));
-    for folder in folders.filter(|folder| folder.is_dir()) {
-        if let Some(bytes) = files::read_bounded(&folder.join(LIST), LIST_BYTES)?
-            && let Ok(kept) = serde_json::from_slice::<Kept>(&bytes)
-        {
-            let files: Vec<String> = kept.built_paths().collect();
-            words.extend(restore(
-                &user.root,
-                &kept,
-                &files,
-                &folder,
-                &mut quarantine,
-            )?);
-        }
-        files::remove_all(&folder).map_err(|cause| Error::io("remove", &folder, cause))?;
-    }
-    words.extend(quarantine.notes());
-    Ok(words)
 }
 
 fn restore(
@@ -273,6 +255,26 @@ fn restore(
                 .hint("put it back as it was, and run `evolve search resume`"));
             }
             Restored::Left | Restored::Grows | Restored::InUse => {}
+        }
+    }
+    Ok(words)
+}
+
+/// Keeps what files were before commands wrote over them, where that may be somebody's; returns what is to be told.
+fn written(
+    root: &Path,
+    kept: &Kept,
+    files: &[String],
+    folder: &Path,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<String>> {
+    let mut words = Vec::new();
+    let folders = [folder.to_owned()];
+    for file in files {
+        if kept.keep_written(root, file.as_bytes(), &folders, quarantine)? {
+            words.push(format!(
+                "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
+            ));
         }
     }
     Ok(words)

@@ -21,10 +21,7 @@ const SESSION_LIMIT: u64 = 1 << 10;
 impl Store {
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
     pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
-        let last = Store::session(private)?;
-        if !last.is_empty() {
-            leftovers::end(last.trim())?;
-        }
+        Store::end_left(private)?;
         if let Some(note) = outside(private, SESSION_OUTSIDE)
             && let Err(cause) = files::replace(&note, session.as_bytes())
         {
@@ -37,6 +34,15 @@ impl Store {
         // A copy of the repository has this note, too, and is not where that session works.
         let note = format!("{session}\n{}\n", place_of(private));
         files::replace(&private.join(SESSION), note.as_bytes())
+    }
+
+    /// Ends what the last session left at work, if it was killed. To be called by who holds the lock.
+    pub fn end_left(private: &Path) -> Result<()> {
+        let last = Store::session(private)?;
+        match last.trim() {
+            "" => Ok(()),
+            last => leftovers::end(last),
+        }
     }
 
     /// Returns the session that works, or worked last, on a search; empty where none ever did. What stands outside of the repository

@@ -1,0 +1,80 @@
+//! What a search lends from the checkout and its commands run: whoever comes after a search that was killed finds it as it was, or what
+//! it was in the quarantine.
+
+use std::process::Child;
+
+use crate::harness::TestRepo;
+
+/// What the copies are lent, and scores them; it runs what is measured first.
+const SCRIPT: &str = "sh x >/dev/null 2>&1; wc -l <x\n";
+/// What the agent, or the measured code, writes over it.
+const FORGED: &str = "echo 1000\n";
+/// The words of the search.
+const SEARCH: [&str; 6] = [
+    "search",
+    "sh tools/score.sh",
+    "--files=x",
+    "--link=tools",
+    "--max-attempts=1",
+    "--direction=max",
+];
+
+/// A repository whose score is what such a script says.
+fn with_lent() -> TestRepo {
+    let repo = TestRepo::with_number("1").with_out();
+    repo.write(".gitignore", "/tools\n");
+    repo.commit_all("tools are ignored");
+    repo.write("tools/score.sh", SCRIPT);
+    repo
+}
+
+/// Begins a search whose agent does this at first, and kills it when `$OUT/there` is there.
+fn killed(repo: &TestRepo, script: &str) {
+    repo.attempts(&[&format!(
+        "test -e $OUT/there || {{ {script}; }}; echo true >>x"
+    )]);
+    let agent = format!("--agent={}", repo.agent());
+    let mut search: Child = repo.spawn(&[&SEARCH[..], &[&agent]].concat());
+    repo.wait_for("there");
+    search.kill().unwrap();
+    search.wait().unwrap();
+}
+
+/// The code that the agent leaves forges the script, as long as it is measured.
+const MEASURED: &str =
+    "echo \"echo 'echo 1000' >tools/score.sh; touch $OUT/there; sleep 600\" >>x; exit 0";
+
+#[test]
+fn what_the_measured_code_of_a_killed_search_wrote_over_is_in_the_quarantine_whatever_comes_next() {
+    for next in ["resume", "discard", "apply"] {
+        let repo = with_lent();
+        killed(&repo, MEASURED);
+        assert_eq!(repo.read("tools/score.sh"), FORGED);
+        let run = repo.evolve(&["search", next]);
+        let told = run.stdout + &run.stderr;
+        let said = "tools/score.sh, which the commands run and copies are lent, was written while attempts were measured";
+        assert!(told.contains(said), "{next}: {told}");
+        let kept = repo.quarantined().into_values().map(|(_, bytes)| bytes);
+        let mut kept = kept.filter(|bytes| bytes == SCRIPT.as_bytes());
+        assert!(kept.next().is_some(), "{next}: {told}");
+        assert!(told.contains("/quarantine/"), "{next}: {told}");
+    }
+}
+
+#[test]
+fn copies_of_which_nobody_knows_what_they_are_copies_are_kept() {
+    let repo = with_lent();
+    killed(&repo, MEASURED);
+    let lent = repo.private().join("search/1/lent");
+    let session = std::fs::read_dir(&lent).unwrap().next().unwrap().unwrap();
+    std::fs::write(session.path().join("list.json"), "{").unwrap();
+    let run = repo.evolve(&["search", "discard"]).expect(0);
+    let told = run.stdout + &run.stderr;
+    assert!(
+        told.contains("moved out of the way: search/1/lent"),
+        "{told}"
+    );
+    let kept = repo.quarantined().into_values().map(|(_, bytes)| bytes);
+    assert!(kept.into_iter().any(|bytes| bytes == SCRIPT.as_bytes()));
+    assert!(!lent.exists());
+}
