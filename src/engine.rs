@@ -40,7 +40,7 @@ const LONGEST_REASON: usize = 2_000;
 pub use open::add_unwired;
 pub use recover::{
     Recovered, give_back_private, give_git_back, has_lost_private, lost_places, make_private,
-    open_shut, put_back_settings, recover, settle_links,
+    open_shut, put_back_settings, recover, settle_lent, settle_links,
 };
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is

@@ -23,6 +23,10 @@ const SEARCH: [&str; 6] = [
 fn with_lent() -> TestRepo {
     let repo = TestRepo::with_number("1").with_out();
     repo.write(".gitignore", "/tools\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: scored, description: a thousand, check: sh tools/score.sh | grep -q 1000, weight: 1}\n",
+    );
     repo.commit_all("tools are ignored");
     repo.write("tools/score.sh", SCRIPT);
     repo
@@ -40,7 +44,9 @@ fn killed(repo: &TestRepo, script: &str) {
     search.wait().unwrap();
 }
 
-/// The code that the agent leaves forges the script, as long as it is measured.
+/// The agent forges the script, and goes on working.
+const AT_WORK: &str = "echo 'echo 1000' >tools/score.sh; touch $OUT/there; sleep 600";
+/// The code that it leaves does so, as long as it is measured.
 const MEASURED: &str =
     "echo \"echo 'echo 1000' >tools/score.sh; touch $OUT/there; sleep 600\" >>x; exit 0";
 
@@ -77,4 +83,43 @@ fn copies_of_which_nobody_knows_what_they_are_copies_are_kept() {
     let kept = repo.quarantined().into_values().map(|(_, bytes)| bytes);
     assert!(kept.into_iter().any(|bytes| bytes == SCRIPT.as_bytes()));
     assert!(!lent.exists());
+}
+
+#[test]
+fn the_loop_puts_back_first_what_an_agent_of_a_killed_search_made_of_what_is_lent() {
+    let repo = with_lent();
+    killed(&repo, AT_WORK);
+    assert_eq!(repo.read("tools/score.sh"), FORGED);
+    let run = repo.evolve(&["measure"]);
+    let said = "a search was killed while its agent was at work, and this is as that agent left it, so that no check that runs it is to be believed: tools/score.sh";
+    assert!(run.stderr.contains(said), "{run:?}");
+    repo.agent_does(&["echo more >>x"]);
+    let run = repo.run(&["--max-cycles=1"]);
+    let told = run.stdout + &run.stderr;
+    assert_eq!(repo.read("tools/score.sh"), SCRIPT, "{told}");
+    let said = "tools/score.sh, which the commands run and copies are lent, was changed while an agent was at work, and is put back";
+    assert!(told.contains(said), "{told}");
+    assert_eq!(repo.newest()["newly_passing"], serde_json::json!([]));
+    assert!(!repo.private().join("search/1/lent").exists());
+    let run = repo.evolve(&["measure"]);
+    assert!(!run.stderr.contains("search"), "{run:?}");
+}
+
+#[test]
+fn a_loop_beside_a_search_leaves_alone_what_that_lends() {
+    let repo = with_lent();
+    let waits = "touch $OUT/there; until [ -e $OUT/go ]; do sleep 0.1; done; echo true >>x";
+    repo.attempts(&[waits]);
+    let agent = format!("--agent={}", repo.agent());
+    let search = repo.spawn(&[&SEARCH[..], &[&agent]].concat());
+    repo.wait_for("there");
+    repo.write("tools/score.sh", FORGED);
+    let run = repo.evolve(&["measure"]);
+    assert!(!run.stderr.contains("search"), "{run:?}");
+    repo.evolve(&["--agent=true", "--max-cycles=1"]);
+    assert_eq!(repo.read("tools/score.sh"), FORGED);
+    std::fs::write(repo.out("go"), "").unwrap();
+    crate::harness::finish(search).expect(0);
+    assert_eq!(repo.read("tools/score.sh"), SCRIPT);
+    assert_eq!(repo.endings(), ["accepted 2"]);
 }

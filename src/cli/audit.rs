@@ -2,7 +2,7 @@
 
 use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
-use crate::cli::measure::{cut_short, sandbox_of_checks};
+use crate::cli::measure::{cut_short, sandbox_of_checks, warn_of_left};
 use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
 use crate::cli::start::{block_on, effective_jobs};
@@ -81,6 +81,7 @@ fn measure_again(
         .hint("leave --remeasure out, or name a goals file of the repository"));
     };
     let settings = present_settings(repo, file, goals_file, &audit.head)?;
+    warn_of_left(global, repo);
     let user = user_config()?;
     let (slot, lock) = Slot::claim(repo, "audit")?;
     let measured = block_on(async {

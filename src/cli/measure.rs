@@ -22,6 +22,7 @@ use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Profile, Sandbox};
+use crate::effects::search::lent;
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::sweep::Plan;
 use crate::effects::workspace::{Workspace, some_of};
@@ -203,6 +204,7 @@ async fn measure_now(
     events: Events,
     purpose: &'static str,
 ) -> Result<(Snapshot, Option<Halt>)> {
+    warn_of_left(global, repo);
     let stop = Stop::watch(Vec::new())?;
     let user = user_config()?;
     let ground = repo.ground();
@@ -235,6 +237,17 @@ async fn measure_now(
     let digest = goals.digest.clone();
     let snapshot = Snapshot::new(None, clock::timestamp(), head, digest, measurements);
     Ok((snapshot, halt))
+}
+
+/// Warns of what an agent of a search that was killed made of files that checks may run. Who only looks puts nothing back.
+pub fn warn_of_left(global: &Global, repo: &Repo) {
+    let left = lent::left_by_agents(repo);
+    if !left.is_empty() {
+        global.warn(&format!(
+            "a search was killed while its agent was at work, and this is as that agent left it, so that no check that runs it is to be believed: {}; `evolve search resume`, `evolve search discard` and the loop put it back",
+            some_of(&left)
+        ));
+    }
 }
 
 /// Returns the sandbox in which checks run where no agent does. `ground` is where they run.

@@ -16,8 +16,9 @@ use crate::effects::places::Places;
 use crate::effects::process::leftovers;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
+use crate::effects::search::lent;
 use crate::effects::workspace::{Plan, Settled, Start, When, Workspace, some_of};
-use crate::effects::{clock, files};
+use crate::effects::{clock, files, lock};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::gate::{Fate, Suspect};
@@ -218,6 +219,19 @@ fn settle(
 pub fn settle_links(repo: &Repo, session: &str, events: &Events) -> Result<()> {
     let mut quarantine = Quarantine::of(&repo.private, session, 0);
     let notes = Links::of(repo).settle(&mut quarantine)?;
+    notes.into_iter().for_each(|note| events.warn(note));
+    Ok(())
+}
+
+/// Puts back what agents of a search that died made of files in the checkout that checks may run, and keeps what its commands wrote
+/// over. To be done before anything is measured. What a search that is at work does there is its own business.
+pub async fn settle_lent(repo: &Repo, session: &str, events: &Events) -> Result<()> {
+    let lock_file = repo.private.join(lock::SEARCH);
+    if !lent::is_left(&repo.private) || lock::holder(&lock_file).is_some() {
+        return Ok(());
+    }
+    let _searching = lock::take(&lock_file, &clock::timestamp()).await?;
+    let notes = lent::put_back_left(repo, session)?;
     notes.into_iter().for_each(|note| events.warn(note));
     Ok(())
 }

@@ -132,6 +132,7 @@ pub async fn enter(
         return Ok(ControlFlow::Break(ending));
     }
     engine::settle_links(&repo, &id, events)?;
+    engine::settle_lent(&repo, &id, events).await?;
     if let Some(mirror) = &mirror {
         mirror.remove()?;
     }

@@ -19,7 +19,7 @@ use crate::model::check::Front;
 use crate::model::search::lineage::Request;
 
 use left::List;
-pub use left::put_back_left;
+pub use left::{is_left, left_by_agents, put_back_left};
 
 /// The folder of the copies below that of a search, with one for each session.
 const FOLDER: &str = "lent";

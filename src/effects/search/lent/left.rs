@@ -13,6 +13,7 @@ use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
+use crate::model::text;
 
 /// The file among the copies that says of what they are copies.
 const LIST: &str = "list.json";
@@ -74,6 +75,11 @@ impl List {
     }
 }
 
+/// Says whether a session that died left anything to be put back or kept. Costs next to nothing where none did.
+pub fn is_left(private: &Path) -> bool {
+    !folders(private).is_empty()
+}
+
 /// Puts back what agents of sessions that died had changed, whatever search they were of, and keeps what commands wrote over; returns
 /// what is to be told. To be called by who holds the lock of searches.
 pub fn put_back_left(user: &Repo, session: &str) -> Result<Vec<String>> {
@@ -116,6 +122,20 @@ pub(super) fn remove(folder: &Path) -> Result<()> {
 /// Removes the folder around those of the sessions, if it was the last.
 fn remove_above(folder: &Path) {
     let _ = folder.parent().map(fs::remove_dir);
+}
+
+/// Returns the files that are what an agent of a session that died made of them.
+pub fn left_by_agents(user: &Repo) -> Vec<String> {
+    let lists = folders(&user.private).into_iter();
+    let lists = lists.filter_map(|folder| List::read(&folder).ok().flatten());
+    let lists = lists.filter(|list| list.is_agent_at_work);
+    let mut found: Vec<String> = lists
+        .flat_map(|list| list.kept.changed(&user.root))
+        .map(text::path)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// Returns the folders of copies of sessions that are over.
