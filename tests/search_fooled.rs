@@ -122,7 +122,7 @@ fn a_module_that_an_agent_puts_beside_a_lent_script_in_place_of_pythons_own_is_t
     let fitness = "PYTHONDONTWRITEBYTECODE=1 python3 tools/score.py";
     let told = search_lent(&repo, fitness, &more);
     assert!(
-        told.contains("tools/json.py, which copies are lent, came while an agent was at work"),
+        told.contains("came into what copies are lent while an agent was at work, and is taken away: tools/json.py"),
         "{told}"
     );
     assert_eq!(repo.endings(), ["accepted 2"]);

@@ -123,3 +123,147 @@ fn a_loop_beside_a_search_leaves_alone_what_that_lends() {
     assert_eq!(repo.read("tools/score.sh"), SCRIPT);
     assert_eq!(repo.endings(), ["accepted 2"]);
 }
+
+#[test]
+fn what_an_agent_puts_into_what_is_lent_in_front_of_what_the_commands_run_is_taken_away_and_named()
+{
+    let python = "print(len(open('x').readlines()))\n";
+    for (fitness, lent, came, with) in [
+        (
+            "python3 -m tools.score",
+            [("tools/score.py", python)].as_slice(),
+            "tools/score/__init__.py",
+            ": >tools/score/__init__.py; echo 'print(1000)' >tools/score/__main__.py",
+        ),
+        (
+            "PATH=$PWD/tools:$PATH; wc -l <x",
+            &[("tools/kept", "")],
+            "tools/wc",
+            "echo 'echo 1000' >tools/wc; chmod +x tools/wc",
+        ),
+        (
+            "PYTHONPATH=tools python3 run.py",
+            &[("tools/kept", "")],
+            "tools/sitecustomize.py",
+            "echo 'import os; os.write(1, b\"1000\"); os._exit(0)' >tools/sitecustomize.py",
+        ),
+        (
+            "python3 tools/score.py",
+            &[
+                ("tools/score.py", "import helper\nhelper.say()\n"),
+                (
+                    "tools/helper.py",
+                    "def say(): print(len(open('x').readlines()))\n",
+                ),
+            ],
+            "tools/helper/__init__.py",
+            "echo 'def say(): print(1000)' >tools/helper/__init__.py",
+        ),
+    ] {
+        let repo = TestRepo::with_number("1");
+        repo.write(".gitignore", "/tools\n");
+        repo.write("run.py", python);
+        repo.commit_all("tools are ignored");
+        lent.iter().for_each(|(file, text)| repo.write(file, text));
+        repo.attempts(&[&format!(
+            "mkdir -p tools/score tools/helper; {with}; echo true >>x"
+        )]);
+        let agent = format!("--agent={}", repo.agent());
+        let more = [
+            "--files=x",
+            "--link=tools",
+            "--max-attempts=1",
+            "--direction=max",
+            &agent,
+        ];
+        let fitness = format!("export PYTHONDONTWRITEBYTECODE=1; {fitness}");
+        let run = repo
+            .evolve(&[&["search", &fitness][..], &more].concat())
+            .expect(0);
+        let told = run.stdout + &run.stderr;
+        let said = format!(
+            "came into what copies are lent while an agent was at work, and is taken away: {came}"
+        );
+        assert!(told.contains(&said), "{fitness}: {told}");
+        assert!(!repo.has(came), "{fitness}");
+        assert_eq!(repo.endings(), ["accepted 2"], "{fitness}");
+        let name = came.rsplit('/').next().unwrap().as_bytes();
+        assert!(repo.quarantined().contains_key(name), "{fitness}");
+    }
+}
+
+#[test]
+fn what_lent_scripts_are_called_by_others_or_imported_is_put_back_after_an_agent() {
+    let lines = "wc -l <x\n";
+    let helper = "def say(): print(len(open('x').readlines()))\n";
+    for (fitness, files, lent, forged) in [
+        (
+            "sh run.sh",
+            [("run.sh", "sh tools/b.sh\n")].as_slice(),
+            [("tools/b.sh", lines)].as_slice(),
+            "echo 1000",
+        ),
+        (
+            "make -s score",
+            &[("Makefile", "score:\n\t@sh tools/b.sh\n")],
+            &[("tools/b.sh", lines)],
+            "echo 1000",
+        ),
+        (
+            "python3 tools/score.py",
+            &[("y", "")],
+            &[
+                ("tools/helper.py", helper),
+                ("tools/score.py", "import helper\nhelper.say()\n"),
+            ],
+            "def say(): print(1000)",
+        ),
+    ] {
+        let repo = TestRepo::with_number("1");
+        repo.write(".gitignore", "/tools\n");
+        files.iter().for_each(|(file, text)| repo.write(file, text));
+        repo.commit_all("tools are ignored");
+        lent.iter().for_each(|(file, text)| repo.write(file, text));
+        let (file, text) = lent[0];
+        repo.attempts(&[&format!("echo '{forged}' >{file}; echo true >>x")]);
+        let agent = format!("--agent={}", repo.agent());
+        let more = [
+            "--files=x",
+            "--link=tools",
+            "--max-attempts=1",
+            "--direction=max",
+            &agent,
+        ];
+        let fitness = format!("export PYTHONDONTWRITEBYTECODE=1; {fitness}");
+        let run = repo
+            .evolve(&[&["search", &fitness][..], &more].concat())
+            .expect(0);
+        let told = run.stdout + &run.stderr;
+        assert!(
+            told.contains(&format!("{file}, which the commands run")),
+            "{fitness}: {told}"
+        );
+        assert_eq!(repo.read(file), text, "{fitness}");
+        assert_eq!(repo.endings(), ["accepted 2"], "{fitness}");
+    }
+}
+
+#[test]
+fn the_loop_puts_back_what_an_agent_of_a_killed_search_put_in_front_of_what_is_lent() {
+    let repo = with_lent();
+    repo.write("tools/kept", "");
+    let forges = "echo 'echo 1000' >tools/wc; chmod +x tools/wc; touch $OUT/there; sleep 600";
+    repo.attempts(&[forges]);
+    let agent = format!("--agent={}", repo.agent());
+    let fitness = "PATH=tools:$PATH; wc -l <x";
+    let words = [&["search", fitness][..], &SEARCH[2..], &[&agent]].concat();
+    let mut search = repo.spawn(&words);
+    repo.wait_for("there");
+    search.kill().unwrap();
+    search.wait().unwrap();
+    let run = repo.evolve(&["measure"]);
+    assert!(run.stderr.contains("to be believed: tools/wc"), "{run:?}");
+    let run = repo.evolve(&["--agent=true", "--max-cycles=1"]);
+    assert!(run.stderr.contains("is taken away: tools/wc"), "{run:?}");
+    assert!(!repo.has("tools/wc"));
+}

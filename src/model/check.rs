@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 mod call;
 mod code;
 mod commands;
@@ -48,7 +50,8 @@ pub use lenient::{always_succeeds, cannot_fail, never_fails, only_asks, passes_a
 pub use loads::{loaded, tests_by_settings};
 pub use machine::altering;
 pub use modules::{
-    Front, MISSING, code_that_looks_for, distributions, fronts, imported, loaded_before,
+    Front, MISSING, code_that_looks_for, distributions, fronts, imported, is_run_at_start,
+    loaded_before, packages_before,
 };
 pub use named::{is_pattern, lists, named};
 pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
@@ -234,7 +237,7 @@ pub fn looked_for(code: &Code) -> Vec<Instead> {
 }
 
 /// A file that a tool or an interpreter would take in place of another one, or a shell in place of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instead {
     /// Not there yet.
     pub path: String,

@@ -76,10 +76,19 @@ pub fn moved(what: &[String]) -> String {
 /// Returns the modules that are taken in place of Python's own now and were not before, in words.
 pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
     let new = now.iter().filter(|path| !before.contains(path));
-    new.map(|path| {
-        format!("{path} would be taken in place of Python's own module or the tool of that name")
-    })
-    .collect()
+    new.map(|path| taken_for_own_words(path)).collect()
+}
+
+/// Says in place of what such a module is taken.
+pub fn taken_for_own_words(path: &str) -> String {
+    match check::is_run_at_start(path) {
+        true => format!("{path} would be run by Python before anything that it is told to run"),
+        false => {
+            format!(
+                "{path} would be taken in place of Python's own module or the tool of that name"
+            )
+        }
+    }
 }
 
 /// The frozen part of a repository.
@@ -95,6 +104,8 @@ pub struct Yardstick {
     pub leaned_on: Vec<String>,
     /// Settings of which not all code is followed, as there is too much.
     pub unfollowed: Vec<String>,
+    /// What of the repository is there and run by checks, by way of whatever script, or imported by what they run.
+    pub followed: Vec<String>,
     /// Where a module that they import could lie beside them; one that ends with a slash stands for all that is below.
     imported: Vec<String>,
     /// The folders from which Python takes modules before its own.
@@ -197,6 +208,7 @@ impl Yardstick {
             missing,
             leaned_on,
             unfollowed: Vec::new(),
+            followed: Vec::new(),
             imported: Vec::new(),
             fronts,
             packaged,
@@ -250,7 +262,11 @@ impl Yardstick {
         let there = known.iter().filter(|path| is_file(path));
         let before = there.flat_map(|of| {
             let asked_for = |path: &str| known.contains(&path.to_owned());
+            // A package of its name is taken before a module that is imported, and not before a script that is run by its path.
+            let is_imported = self.imported.contains(of);
+            let packages = is_imported.then(|| check::packages_before(of));
             let paths = check::loaded_before(of, &asked_for).into_iter();
+            let paths = paths.chain(packages.into_iter().flatten());
             let new = paths.filter(|path| !is_file(path));
             new.map(|path| Instead {
                 path,
@@ -342,6 +358,8 @@ impl Yardstick {
         self.keep_in_front(tree);
         let of_tools = self.fronts.iter().flat_map(Front::of_tool);
         self.imported.extend(of_tools);
+        let of_start = self.fronts.iter().flat_map(Front::of_start);
+        self.imported.extend(of_start);
         for list in std::mem::take(&mut self.lists) {
             let text = read(&list).unwrap_or_default();
             self.named.extend(check::told_in(&list, &text, is_file));
@@ -351,6 +369,9 @@ impl Yardstick {
         self.frozen.dedup();
         self.keep_beside(is_file);
         let found = seen.into_iter().map(|used| used.file);
+        let found: Vec<String> = found.collect();
+        let imported = self.imported.iter().filter(|path| is_file(path));
+        self.followed = found.iter().chain(imported).cloned().collect();
         let (patterns, imported): (Vec<String>, Vec<String>) = std::mem::take(&mut self.imported)
             .into_iter()
             .partition(|path| check::is_pattern(path));
@@ -371,7 +392,10 @@ impl Yardstick {
         let found_by_runners = self.discovered.there(tree, &is_known);
         let patterns: Vec<String> = patterns.cloned().chain(found_by_runners).collect();
         let proposed = exact_set(&patterns);
-        let found = found.chain(literal).filter(|path| !proposed.is_match(path));
+        let found = found
+            .into_iter()
+            .chain(literal)
+            .filter(|path| !proposed.is_match(path));
         let found = found.chain(patterns);
         let is_free = |path: &String| !self.is_frozen(path) && !self.product.is_match(path);
         let found: Vec<_> = found.filter(is_free).collect();
@@ -421,6 +445,13 @@ impl Yardstick {
         let mut seen = BTreeSet::new();
         found.retain(|one| seen.insert(one.path.clone()));
         found
+    }
+
+    /// Returns what was not there and would be taken in place of a program, or of anything that is run or imported.
+    pub fn in_front_of_followed(&self) -> Vec<Instead> {
+        let all = self.instead();
+        let meant = all.filter(|one| self.is_refused(one) || self.followed.contains(&one.of));
+        meant.cloned().collect()
     }
 
     /// Says whether a runner that a check calls may take this file for one of tests.

@@ -1,6 +1,7 @@
 //! What the commands of a search run of that which its copies are lent: all attempts share it, and an agent reaches it in the user's
 //! checkout. What an agent makes of it there is put back; what commands build there is theirs.
 
+mod ahead;
 mod left;
 
 use std::cell::{Cell, RefCell};
@@ -15,9 +16,9 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::model::check::Front;
 use crate::model::search::lineage::Request;
 
+use ahead::Ahead;
 use left::List;
 pub use left::{is_left, left_by_agents, put_back_left};
 
@@ -33,12 +34,8 @@ pub struct Lent {
     /// Where the copies are.
     folder: PathBuf,
     files: Vec<String>,
-    /// The paths that are lent.
-    links: Vec<String>,
-    /// The folders from which Python takes modules first.
-    fronts: Vec<Front>,
-    /// What lay there before the agents that are at work, and is taken in place of Python's own.
-    own_modules: RefCell<Vec<String>>,
+    /// What would be taken in their place.
+    ahead: RefCell<Ahead>,
     kept: RefCell<Kept>,
     /// How many agents are at work, and how many have ended.
     agents: Cell<(usize, usize)>,
@@ -50,29 +47,28 @@ pub struct Lent {
 #[derive(Debug)]
 pub struct Stood {
     stamps: Vec<Option<Stamp>>,
+    /// What came in front of them.
+    ahead: Vec<String>,
     agents: (usize, usize),
 }
 
 impl Lent {
     /// Copies them before anything of the session runs, for a search whose files are in the folder `search`.
     pub fn of(user: &Repo, search: &Path, session: &str, request: &Request) -> Result<Lent> {
-        let (files, fronts) = found_by(user, request)?;
+        let (files, mut ahead) = found_by(user, request)?;
+        ahead.note(&user.root);
         let lent = Lent {
             root: user.root.clone(),
             quarantine: RefCell::new(Quarantine::of(&user.private, session, 0)),
             folder: search.join(FOLDER).join(session),
             files,
-            links: request.link.clone(),
-            fronts,
-            own_modules: RefCell::default(),
+            ahead: RefCell::new(ahead),
             kept: RefCell::default(),
             agents: Cell::default(),
             told: RefCell::default(),
         };
         // Before the copies: whoever comes meanwhile knows whose they are.
-        if !lent.files.is_empty() {
-            List::of(Kept::default(), false).write(&lent.folder)?;
-        }
+        lent.write_list(false)?;
         lent.copy()?;
         lent.write_list(false)?;
         Ok(lent)
@@ -80,11 +76,12 @@ impl Lent {
 
     /// Notes of what the copies are, and whether an agent is at work, for the case that this session dies.
     fn write_list(&self, is_agent_at_work: bool) -> Result<()> {
-        if self.files.is_empty() {
+        let ahead = self.ahead.borrow().clone();
+        if ahead.links.is_empty() {
             return Ok(());
         }
         let kept = self.kept.borrow().clone();
-        List::of(kept, is_agent_at_work).write(&self.folder)
+        List::of(kept, ahead, is_agent_at_work).write(&self.folder)
     }
 
     /// Copies the files as they are now; of what is as it was, the copy is used again.
@@ -108,14 +105,12 @@ impl Lent {
         let (at_work, ended) = self.agents.get();
         let mut words = Vec::new();
         if at_work == 0 {
-            self.own_modules.replace(self.modules());
-        }
-        if at_work == 0 && !self.files.is_empty() {
             // Before the first agent only the untouched code was there.
             if ended > 0 {
                 words = self.tell_written()?;
             }
             self.copy()?;
+            self.ahead.borrow_mut().note(&self.root);
             self.write_list(true)?;
         }
         self.agents.set((at_work + 1, ended));
@@ -125,8 +120,7 @@ impl Lent {
     /// Notes that an agent has ended, and puts back what changed; returns what is to be told.
     pub fn agent_ended(&self) -> Result<Vec<String>> {
         let (at_work, ended) = self.agents.get();
-        let mut words = self.put_back()?;
-        words.extend(self.take_new_modules()?);
+        let words = self.put_back()?;
         self.agents.set((at_work.saturating_sub(1), ended + 1));
         if at_work <= 1 {
             self.write_list(false)?;
@@ -140,41 +134,18 @@ impl Lent {
             0 => Ok(Vec::new()),
             _ => {
                 let (kept, mut quarantine) = (self.kept.borrow(), self.quarantine.borrow_mut());
-                let words = restore(
+                let mut words = restore(
                     &self.root,
                     &kept,
                     &self.files,
                     &self.folder,
                     &mut quarantine,
                 )?;
+                words.extend(self.ahead.borrow().take(&self.root, &mut quarantine)?);
                 drop(quarantine);
                 Ok(self.untold(words))
             }
         }
-    }
-
-    /// Returns what of that which is lent Python takes in place of its own modules.
-    fn modules(&self) -> Vec<String> {
-        let mut found = program::taken_for_own(&self.fronts, &self.root);
-        found.retain(|path| is_lent(&self.links, path.as_bytes()));
-        found
-    }
-
-    /// Moves away what came of that while agents were at work; returns what is to be told.
-    fn take_new_modules(&self) -> Result<Vec<String>> {
-        let before = self.own_modules.borrow();
-        let mut words = Vec::new();
-        for path in self.modules() {
-            if !before.contains(&path) {
-                self.quarantine
-                    .borrow_mut()
-                    .take(&self.root, path.as_bytes())?;
-                words.push(format!(
-                    "{path}, which copies are lent, came while an agent was at work and would be taken in place of Python's own module"
-                ));
-            }
-        }
-        Ok(self.untold(words))
     }
 
     /// Returns how the files stand now.
@@ -182,6 +153,7 @@ impl Lent {
         let stamp = |file: &String| Stamp::at(&self.root.join(file));
         Stood {
             stamps: self.files.iter().map(stamp).collect(),
+            ahead: self.ahead.borrow().came(&self.root).into_keys().collect(),
             agents: self.agents.get(),
         }
     }
@@ -195,7 +167,10 @@ impl Lent {
         }
         let both = before.stamps.iter().zip(&now.stamps).zip(&self.files);
         let changed = both.filter(|((before, now), _)| before != now);
-        changed.map(|(_, file)| file.clone()).collect()
+        let changed = changed.map(|(_, file)| file);
+        let came = now.ahead.iter();
+        let came = came.filter(|path| !before.ahead.contains(path));
+        changed.chain(came).cloned().collect()
     }
 
     /// Keeps what files were that commands wrote since they were copied, where that may be somebody's, and names them: whether a command
@@ -203,13 +178,14 @@ impl Lent {
     fn tell_written(&self) -> Result<Vec<String>> {
         let kept = self.kept.borrow();
         let mut quarantine = self.quarantine.borrow_mut();
-        let words = written(
+        let mut words = written(
             &self.root,
             &kept,
             &self.files,
             &self.folder,
             &mut quarantine,
         )?;
+        words.extend(self.ahead.borrow().told(&self.root));
         drop(quarantine);
         Ok(self.untold(words))
     }
@@ -280,23 +256,36 @@ fn written(
     Ok(words)
 }
 
-/// Returns the files that are meant, and the folders from which Python takes modules first.
-fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Vec<Front>)> {
+/// Returns the files that are meant, and what would be taken in their place. Of what is lent that is also what the commands run by way of
+/// others, and what these import: no attempt shows what an agent makes of it.
+fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Ahead)> {
     if request.link.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok((Vec::new(), Ahead::default()));
     }
     let workspace = Workspace { repo: user };
     let tree = user.tree_of(&request.base)?;
     let is_file =
         |path: &str| user.may_have_file(&tree, path) || workspace.has_file_on_disk(path.as_bytes());
-    let (mut files, mut fronts) = (Vec::new(), Vec::new());
+    let (mut files, mut ahead) = (Vec::new(), Ahead::default());
     for goals in [request.measured_by(), request.held_out_by()] {
         let mut yardstick = workspace.yardstick(&goals, &is_file);
+        ahead.instead.extend(yardstick.in_front_of_followed());
+        ahead.fronts.append(&mut yardstick.fronts);
         files.extend(yardstick.let_go(&|file| workspace.may_be_built(&tree, file)));
-        fronts.append(&mut yardstick.fronts);
+        files.append(&mut yardstick.followed);
+        // Programs of packages, and of folders in PATH.
+        let programs =
+            program::called_by_checks(&goals, &yardstick.packaged, &|_| true, &user.root);
+        let below = programs.values().map(Path::new);
+        let below = below.filter_map(|place| place.strip_prefix(&user.root).ok()?.to_str());
+        files.extend(below.map(str::to_owned));
     }
+    ahead.links.clone_from(&request.link);
+    ahead
+        .instead
+        .retain(|one| is_lent(&request.link, one.path.as_bytes()));
     files.retain(|file| is_lent(&request.link, file.as_bytes()));
     let mut files = workspace.behind(&files);
     files.retain(|file| keep::is_small(&user.root, file));
-    Ok((files, fronts))
+    Ok((files, ahead))
 }

@@ -24,6 +24,12 @@ pub fn files_of(module: &str) -> Vec<String> {
     files
 }
 
+/// Returns the files of which one makes the folder at `path` a package, the first one first.
+pub fn inits_of(path: &str) -> Vec<String> {
+    let inits = ENDINGS.iter().map(|end| format!("{path}/__init__{end}"));
+    inits.collect()
+}
+
 /// Returns what is not there and Python would take before the file that it runs for a module, with that file. It looks in `folders`
 /// in turn; for what lies in a package without an `__init__`, in those of its name in all of them.
 pub fn in_front(
@@ -60,8 +66,7 @@ fn run_for(
     for (at, part) in parts.iter().enumerate() {
         folders = folders.iter().filter_map(|it| join(it, part)).collect();
         for path in &folders {
-            let mut inits = ENDINGS.iter().map(|end| format!("{path}/__init__{end}"));
-            if inits.any(|file| is_file(&file)) {
+            if inits_of(path).iter().any(|file| is_file(file)) {
                 folders = vec![path.clone()];
                 break;
             }

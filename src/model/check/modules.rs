@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
+
 use super::call::{Call, stem};
 use super::dotted::{self, DEEPEST, first_part};
 use super::path::{join, word_in};
@@ -31,7 +33,7 @@ const PYTHONS_OWN: &str = "\
     webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
 
 /// A folder from which Python takes modules before its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Front {
     /// Below the root; empty for the root.
     pub folder: String,
@@ -39,7 +41,12 @@ pub struct Front {
     tool: Option<String>,
     /// A command that tells whether Python finds that module elsewhere; none where how Python is called is not known.
     question: Option<String>,
+    /// Python looks there before it runs anything, as in the folders of PYTHONPATH.
+    is_from_start: bool,
 }
+
+/// The modules that Python runs when it starts, where it finds them (`site`).
+const AT_START: [&str; 2] = ["sitecustomize", "usercustomize"];
 
 /// The exit code by which Python says that it finds no such module. No failure has it.
 pub const MISSING: i32 = 37;
@@ -65,6 +72,7 @@ impl Front {
             folder,
             tool: None,
             question: None,
+            is_from_start: false,
         }
     }
 
@@ -77,7 +85,9 @@ impl Front {
         let parts = PARTS.iter().filter(|(whole, _)| Some(*whole) == tool);
         let mut parts = parts.flat_map(|(_, parts)| parts.split_whitespace());
         let mut is_tool = || tool == Some(module) || parts.any(|part| part == module);
-        let mut is_known = || is_tool() || PYTHONS_OWN.split_whitespace().any(|own| own == module);
+        let is_at_start = self.is_from_start && AT_START.contains(&module);
+        let is_own = || PYTHONS_OWN.split_whitespace().any(|own| own == module);
+        let mut is_known = || is_at_start || is_tool() || is_own();
         (is_module && is_known()).then_some(module)
     }
 
@@ -113,6 +123,13 @@ impl Front {
     pub fn of_tool(&self) -> Vec<String> {
         let tool = self.tool.as_deref().map(first_part).unwrap_or_default();
         let files = dotted::files_of(tool).into_iter();
+        files.filter_map(|file| join(&self.folder, &file)).collect()
+    }
+
+    /// Returns the paths of what Python runs of the folder when it starts, there or not.
+    pub fn of_start(&self) -> Vec<String> {
+        let modules = AT_START.iter().filter(|_| self.is_from_start);
+        let files = modules.flat_map(|module| paths_of(module));
         files.filter_map(|file| join(&self.folder, &file)).collect()
     }
 
@@ -205,6 +222,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
                 folder,
                 tool: front.tool.clone(),
                 question: front.question.clone(),
+                is_from_start: true,
             })
         });
         let further: Vec<Front> = further.collect();
@@ -217,6 +235,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
                 folder,
                 tool: Some((*whole).to_owned()),
                 question: None,
+                is_from_start: true,
             })
         });
         let further: Vec<Front> = further.into_iter().chain(by_name).collect();
@@ -260,6 +279,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
                 folder: call.dir.clone()?,
                 question: module.as_deref().and_then(|it| question(call, it)),
                 tool: module,
+                is_from_start: false,
             })
         }
     }
@@ -376,6 +396,19 @@ pub fn loaded_before(path: &str, is_asked_for: &dyn Fn(&str) -> bool) -> Vec<Str
         "js" | "json" | "node" if is_asked_for(stem) => vec![stem.to_owned()],
         _ => Vec::new(),
     }
+}
+
+/// Returns the files of a package that Python would take before the module at a path.
+pub fn packages_before(path: &str) -> Vec<String> {
+    let module = path
+        .strip_suffix(".py")
+        .filter(|it| !it.ends_with("/__init__"));
+    module.map(dotted::inits_of).unwrap_or_default()
+}
+
+/// Says whether Python runs what lies at a path, a file or a package, when it starts.
+pub fn is_run_at_start(path: &str) -> bool {
+    AT_START.contains(&first_part(path.rsplit('/').next().unwrap_or(path)))
 }
 
 /// Returns the paths of the modules that a line of Python imports, seen from where modules are looked for.
@@ -552,6 +585,7 @@ mod tests {
         let own = &fronts("python3 -m mine.tool")[0];
         let other = &fronts("python3 -m vulture src")[0];
         let part = &fronts("python3 -m house.tool")[0];
+        let in_path = &fronts("PYTHONPATH=s python3 c.py")[1];
         for (front, name, module) in [
             (script, "json.py", Some("json")),
             (script, "json", Some("json")),
@@ -570,6 +604,9 @@ mod tests {
             (other, "bandit.py", None),
             (part, "house", Some("house")),
             (part, "tool.py", None),
+            (in_path, "sitecustomize.py", Some("sitecustomize")),
+            (in_path, "usercustomize", Some("usercustomize")),
+            (script, "sitecustomize.py", None),
         ] {
             assert_eq!(front.taken_for(name), module, "{name}");
         }
@@ -616,6 +653,14 @@ mod tests {
             let expected = expected.as_deref();
             assert_eq!(questions.first().copied(), expected, "{check}");
         }
+    }
+
+    #[test]
+    fn a_package_comes_before_the_module_of_its_name() {
+        let found = packages_before("s/h.py");
+        assert!(found.contains(&"s/h/__init__.py".to_owned()), "{found:?}");
+        assert_eq!(packages_before("s/h/__init__.py"), Vec::<String>::new());
+        assert_eq!(packages_before("s/h.js"), Vec::<String>::new());
     }
 
     /// What a script with this text imports, run in the root.

@@ -415,6 +415,31 @@ fn settings_and_tests_steer_what_checks_run_and_what_they_import_or_read_does_no
 }
 
 #[test]
+fn a_package_is_taken_in_place_of_a_module_that_is_imported_and_of_no_script() {
+    let files = [("b/run.py", "import help\n"), ("b/help.py", "")];
+    let yardstick = of_files("python3 b/run.py", &files);
+    assert!(yardstick.followed.contains(&"b/help.py".to_owned()));
+    let there = |path: &str| path.starts_with("b/") && path.ends_with("/__init__.py");
+    let taken = yardstick.taken_instead(&there);
+    let taken: Vec<String> = taken.iter().map(ToString::to_string).collect();
+    let said = "b/help/__init__.py would be taken in place of b/help.py";
+    assert_eq!(taken, [said]);
+    let followed: Vec<String> = yardstick
+        .in_front_of_followed()
+        .into_iter()
+        .map(|one| one.path)
+        .collect();
+    assert!(
+        followed.contains(&"b/help/__init__.py".to_owned()),
+        "{followed:?}"
+    );
+    assert!(
+        !followed.contains(&"b/run/__init__.py".to_owned()),
+        "{followed:?}"
+    );
+}
+
+#[test]
 fn a_new_file_comes_in_front_of_what_checks_run_by_its_name() {
     let files = [
         ("b/run.py", "import json"),

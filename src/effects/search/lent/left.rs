@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::ahead::Ahead;
 use super::{FOLDER, restore, written};
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
@@ -28,16 +29,18 @@ pub(super) struct List {
     /// What changes is an agent's, and is put back; else it is the commands' own.
     is_agent_at_work: bool,
     kept: Kept,
+    ahead: Ahead,
 }
 
 impl List {
     /// Returns the list of copies of this process.
-    pub(super) fn of(kept: Kept, is_agent_at_work: bool) -> List {
+    pub(super) fn of(kept: Kept, ahead: Ahead, is_agent_at_work: bool) -> List {
         let own = std::process::id();
         List {
             owner: (own, proc_table::start_time(own).unwrap_or(0)),
             is_agent_at_work,
             kept,
+            ahead,
         }
     }
 
@@ -68,10 +71,15 @@ impl List {
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         let files: Vec<String> = self.kept.built_paths().collect();
-        match self.is_agent_at_work {
-            true => restore(root, &self.kept, &files, folder, quarantine),
-            false => written(root, &self.kept, &files, folder, quarantine),
-        }
+        let mut words = match self.is_agent_at_work {
+            true => restore(root, &self.kept, &files, folder, quarantine)?,
+            false => written(root, &self.kept, &files, folder, quarantine)?,
+        };
+        words.extend(match self.is_agent_at_work {
+            true => self.ahead.take(root, quarantine)?,
+            false => self.ahead.told(root),
+        });
+        Ok(words)
     }
 }
 
@@ -130,8 +138,11 @@ pub fn left_by_agents(user: &Repo) -> Vec<String> {
     let lists = lists.filter_map(|folder| List::read(&folder).ok().flatten());
     let lists = lists.filter(|list| list.is_agent_at_work);
     let mut found: Vec<String> = lists
-        .flat_map(|list| list.kept.changed(&user.root))
-        .map(text::path)
+        .flat_map(|list| {
+            let new = list.ahead.came(&user.root).into_keys();
+            let changed = list.kept.changed(&user.root).into_iter();
+            changed.map(text::path).chain(new).collect::<Vec<_>>()
+        })
         .collect();
     found.sort();
     found.dedup();
