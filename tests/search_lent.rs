@@ -267,3 +267,107 @@ fn the_loop_puts_back_what_an_agent_of_a_killed_search_put_in_front_of_what_is_l
     assert!(run.stderr.contains("is taken away: tools/wc"), "{run:?}");
     assert!(!repo.has("tools/wc"));
 }
+
+/// A repository in which a script is built into a lent folder, by a note of what it was built from.
+fn with_build() -> TestRepo {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/out\n");
+    repo.write(
+        "build.sh",
+        "cmp -s x out/of || { echo \"echo $(cat x)\" >out/score.sh; cp x out/of; }\n",
+    );
+    repo.commit_all("a build");
+    repo
+}
+
+/// Searches it with these attempts.
+fn search_build(repo: &TestRepo, attempts: &[&str]) -> String {
+    repo.attempts(attempts);
+    let agent = format!("--agent={}", repo.agent());
+    let most = format!("--max-attempts={}", attempts.len());
+    let fitness = "sh build.sh && { test -e nowhere && node out/score.js; sh out/score.sh; }";
+    let words = [
+        "search",
+        fitness,
+        "--files=x",
+        "--link=out",
+        "--direction=max",
+    ];
+    let run = repo
+        .evolve(&[&words[..], &[&most, &agent]].concat())
+        .expect(0);
+    run.stdout + &run.stderr
+}
+
+#[test]
+fn an_attempt_is_measured_by_its_own_build_also_where_its_agent_built_and_builds_go_by_notes() {
+    for is_built in [true, false] {
+        let repo = with_build();
+        repo.write("out/kept", "");
+        if is_built {
+            repo.write("out/score.sh", "echo 1\n");
+            repo.write("out/of", &repo.read("x"));
+            // Node would look for more in a folder of that name.
+            repo.write("out/score.js", "");
+        }
+        let told = search_build(
+            &repo,
+            &[
+                "echo 2 >x; sh build.sh",
+                "echo 3 >x; sh build.sh; echo 9 >x; sh build.sh; echo 3 >x",
+                "echo 4 >x; sh build.sh; echo 'echo 1000' >out/score.sh; echo more >out/new",
+            ],
+        );
+        let accepted = ["accepted 2", "accepted 3", "accepted 4"];
+        assert_eq!(repo.endings(), accepted, "{is_built}: {told}");
+        assert!(
+            told.contains("what else changed in out meanwhile"),
+            "{told}"
+        );
+        assert!(!repo.has("out/new"), "{told}");
+        // Whatever was measured last.
+        let built = format!("echo {}", repo.read("out/of"));
+        assert_eq!(repo.read("out/score.sh"), built, "{told}");
+        assert!(repo.quarantined().contains_key(&b"new"[..]));
+    }
+}
+
+#[test]
+fn a_lent_folder_that_is_too_full_to_be_copied_is_named_where_an_agent_built_in_it() {
+    let repo = with_build();
+    (0..600).for_each(|number| repo.write(&format!("out/{number}"), ""));
+    repo.write("out/score.sh", "echo 1\n");
+    repo.write("out/of", &repo.read("x"));
+    let told = search_build(&repo, &["echo 2 >x; sh build.sh"]);
+    assert!(told.contains("out holds more than is copied"), "{told}");
+    assert!(repo.has("out/599"));
+}
+
+#[test]
+fn nothing_is_taken_away_from_behind_a_link_that_an_agent_put_into_what_is_lent() {
+    for (place, file) in [("tools/helper", "__init__.py"), ("tools/sub", "part.sh")] {
+        let repo = TestRepo::with_number("1").with_out();
+        repo.write(".gitignore", "/tools\n");
+        repo.commit_all("tools are ignored");
+        repo.write(
+            "tools/score.py",
+            "import helper, subprocess\nsubprocess.run(['sh', 'tools/sub/part.sh'])\n",
+        );
+        repo.write("tools/helper.py", "print(len(open('x').readlines()))\n");
+        std::fs::create_dir_all(repo.out("mine")).unwrap();
+        std::fs::write(repo.out("mine").join(file), "print(1000)\n").unwrap();
+        let line = format!("ln -s $OUT/mine {place}; echo true >>x");
+        repo.attempts(&[&line]);
+        let agent = format!("--agent={}", repo.agent());
+        let fitness = "test -e tools/sub/part.sh && sh tools/sub/part.sh; PYTHONDONTWRITEBYTECODE=1 python3 tools/score.py";
+        let more = ["--files=x", "--link=tools", "--max-attempts=1", &agent];
+        let run = repo
+            .evolve(&[&["search", fitness][..], &more].concat())
+            .expect(3);
+        assert!(
+            run.stderr.contains("link") || run.stderr.contains("the way to it"),
+            "{run:?}"
+        );
+        assert!(repo.out("mine").join(file).is_file(), "{place}: {run:?}");
+    }
+}

@@ -44,6 +44,7 @@ pub use links::Links;
 pub use loose::is_loose;
 use loose::is_worth_keeping;
 pub use moved::identity;
+pub use nested::list as list_below;
 pub use outputs::AfterAgent;
 use outputs::Measured;
 pub use protected::{Version, version_at};

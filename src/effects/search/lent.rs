@@ -2,6 +2,8 @@
 //! checkout. What an agent makes of it there is put back; what commands build there is theirs.
 
 mod ahead;
+mod beside;
+mod copies;
 mod left;
 
 use std::cell::{Cell, RefCell};
@@ -10,15 +12,15 @@ use std::path::{Path, PathBuf};
 
 use crate::effects::files::Stamp;
 use crate::effects::isolation::lent::is_lent;
-use crate::effects::keep::{self, Kept, Restored};
 use crate::effects::program;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::Workspace;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::search::lineage::Request;
 
 use ahead::Ahead;
+use copies::Copies;
 use left::List;
 pub use left::{is_left, left_by_agents, put_back_left};
 
@@ -33,10 +35,9 @@ pub struct Lent {
     quarantine: RefCell<Quarantine>,
     /// Where the copies are.
     folder: PathBuf,
-    files: Vec<String>,
+    copies: RefCell<Copies>,
     /// What would be taken in their place.
     ahead: RefCell<Ahead>,
-    kept: RefCell<Kept>,
     /// How many agents are at work, and how many have ended.
     agents: Cell<(usize, usize)>,
     /// What was told.
@@ -61,9 +62,8 @@ impl Lent {
             root: user.root.clone(),
             quarantine: RefCell::new(Quarantine::of(&user.private, session, 0)),
             folder: search.join(FOLDER).join(session),
-            files,
+            copies: RefCell::new(Copies::of(files)),
             ahead: RefCell::new(ahead),
-            kept: RefCell::default(),
             agents: Cell::default(),
             told: RefCell::default(),
         };
@@ -80,23 +80,15 @@ impl Lent {
         if ahead.links.is_empty() {
             return Ok(());
         }
-        let kept = self.kept.borrow().clone();
-        List::of(kept, ahead, is_agent_at_work).write(&self.folder)
+        let copies = self.copies.borrow().clone();
+        List::of(copies, ahead, is_agent_at_work).write(&self.folder)
     }
 
     /// Copies the files as they are now; of what is as it was, the copy is used again.
     fn copy(&self) -> Result<()> {
-        if self.files.is_empty() {
-            return Ok(());
-        }
-        let paths = self.files.iter().map(|file| file.clone().into_bytes());
-        let paths = (paths.collect(), Vec::new());
-        let last = self.kept.take();
-        let mut kept = Kept::make(&self.root, &self.folder, paths, Some(&last))?;
-        kept.note_built(&self.files);
-        kept.note_lent();
-        self.kept.replace(kept);
-        Ok(())
+        let links = &self.ahead.borrow().links;
+        let mut copies = self.copies.borrow_mut();
+        copies.make(&self.root, &self.folder, links)
     }
 
     /// Notes that an agent begins its work: what the files are now counts until the last of those that are at work has ended. Returns
@@ -133,15 +125,9 @@ impl Lent {
         match self.agents.get().0 {
             0 => Ok(Vec::new()),
             _ => {
-                let (kept, mut quarantine) = (self.kept.borrow(), self.quarantine.borrow_mut());
-                let mut words = restore(
-                    &self.root,
-                    &kept,
-                    &self.files,
-                    &self.folder,
-                    &mut quarantine,
-                )?;
-                words.extend(self.ahead.borrow().take(&self.root, &mut quarantine)?);
+                let (copies, mut quarantine) = (self.copies.borrow(), self.quarantine.borrow_mut());
+                let mut words = self.ahead.borrow().take(&self.root, &mut quarantine)?;
+                words.extend(copies.restore(&self.root, &self.folder, &mut quarantine)?);
                 drop(quarantine);
                 Ok(self.untold(words))
             }
@@ -152,7 +138,7 @@ impl Lent {
     pub fn stood(&self) -> Stood {
         let stamp = |file: &String| Stamp::at(&self.root.join(file));
         Stood {
-            stamps: self.files.iter().map(stamp).collect(),
+            stamps: self.copies.borrow().files.iter().map(stamp).collect(),
             ahead: self.ahead.borrow().came(&self.root).into_keys().collect(),
             agents: self.agents.get(),
         }
@@ -165,7 +151,8 @@ impl Lent {
         if before.agents.0 == 0 && before.agents == now.agents {
             return Vec::new();
         }
-        let both = before.stamps.iter().zip(&now.stamps).zip(&self.files);
+        let copies = self.copies.borrow();
+        let both = before.stamps.iter().zip(&now.stamps).zip(&copies.files);
         let changed = both.filter(|((before, now), _)| before != now);
         let changed = changed.map(|(_, file)| file);
         let came = now.ahead.iter();
@@ -176,15 +163,8 @@ impl Lent {
     /// Keeps what files were that commands wrote since they were copied, where that may be somebody's, and names them: whether a command
     /// builds them, or the code that it runs forges them, cannot be told.
     fn tell_written(&self) -> Result<Vec<String>> {
-        let kept = self.kept.borrow();
-        let mut quarantine = self.quarantine.borrow_mut();
-        let mut words = written(
-            &self.root,
-            &kept,
-            &self.files,
-            &self.folder,
-            &mut quarantine,
-        )?;
+        let (copies, mut quarantine) = (self.copies.borrow(), self.quarantine.borrow_mut());
+        let mut words = copies.written(&self.root, &self.folder, &mut quarantine)?;
         words.extend(self.ahead.borrow().told(&self.root));
         drop(quarantine);
         Ok(self.untold(words))
@@ -210,52 +190,6 @@ impl Lent {
     }
 }
 
-fn restore(
-    root: &Path,
-    kept: &Kept,
-    files: &[String],
-    folder: &Path,
-    quarantine: &mut Quarantine,
-) -> Result<Vec<String>> {
-    let mut words = Vec::new();
-    let folders = [folder.to_owned()];
-    for file in files {
-        match kept.put_back_built(root, file.as_bytes(), &folders, quarantine)? {
-            Restored::Back => words.push(format!(
-                "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
-            )),
-            Restored::LedAway | Restored::Lost => {
-                return Err(Error::unsafe_repo(format!(
-                    "{file}, which the commands run and copies are lent, was changed, and so was its copy or the way to it"
-                ))
-                .hint("put it back as it was, and run `evolve search resume`"));
-            }
-            Restored::Left | Restored::Grows | Restored::InUse => {}
-        }
-    }
-    Ok(words)
-}
-
-/// Keeps what files were before commands wrote over them, where that may be somebody's; returns what is to be told.
-fn written(
-    root: &Path,
-    kept: &Kept,
-    files: &[String],
-    folder: &Path,
-    quarantine: &mut Quarantine,
-) -> Result<Vec<String>> {
-    let mut words = Vec::new();
-    let folders = [folder.to_owned()];
-    for file in files {
-        if kept.keep_written(root, file.as_bytes(), &folders, quarantine)? {
-            words.push(format!(
-                "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
-            ));
-        }
-    }
-    Ok(words)
-}
-
 /// Returns the files that are meant, and what would be taken in their place. Of what is lent that is also what the commands run by way of
 /// others, and what these import: no attempt shows what an agent makes of it.
 fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Ahead)> {
@@ -273,6 +207,8 @@ fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Ahead)> {
         ahead.fronts.append(&mut yardstick.fronts);
         files.extend(yardstick.let_go(&|file| workspace.may_be_built(&tree, file)));
         files.append(&mut yardstick.followed);
+        // What is not there yet commands build; an agent's own is not taken for it.
+        files.extend(workspace.unbuilt(&goals, &tree).0);
         // Programs of packages, and of folders in PATH.
         let programs =
             program::called_by_checks(&goals, &yardstick.packaged, &|_| true, &user.root);
@@ -286,6 +222,9 @@ fn found_by(user: &Repo, request: &Request) -> Result<(Vec<String>, Ahead)> {
         .retain(|one| is_lent(&request.link, one.path.as_bytes()));
     files.retain(|file| is_lent(&request.link, file.as_bytes()));
     let mut files = workspace.behind(&files);
-    files.retain(|file| keep::is_small(&user.root, file));
+    files.retain(|file| {
+        let meta = user.root.join(file).symlink_metadata();
+        meta.map_or(true, |meta| meta.is_file() || meta.is_symlink())
+    });
     Ok((files, ahead))
 }

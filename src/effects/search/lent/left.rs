@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::FOLDER;
 use super::ahead::Ahead;
-use super::{FOLDER, restore, written};
-use crate::effects::keep::Kept;
+use super::copies::Copies;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
-use crate::model::text;
 
 /// The file among the copies that says of what they are copies.
 const LIST: &str = "list.json";
@@ -28,18 +27,18 @@ pub(super) struct List {
     owner: (u32, u64),
     /// What changes is an agent's, and is put back; else it is the commands' own.
     is_agent_at_work: bool,
-    kept: Kept,
+    copies: Copies,
     ahead: Ahead,
 }
 
 impl List {
     /// Returns the list of copies of this process.
-    pub(super) fn of(kept: Kept, ahead: Ahead, is_agent_at_work: bool) -> List {
+    pub(super) fn of(copies: Copies, ahead: Ahead, is_agent_at_work: bool) -> List {
         let own = std::process::id();
         List {
             owner: (own, proc_table::start_time(own).unwrap_or(0)),
             is_agent_at_work,
-            kept,
+            copies,
             ahead,
         }
     }
@@ -70,14 +69,13 @@ impl List {
         folder: &Path,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
-        let files: Vec<String> = self.kept.built_paths().collect();
         let mut words = match self.is_agent_at_work {
-            true => restore(root, &self.kept, &files, folder, quarantine)?,
-            false => written(root, &self.kept, &files, folder, quarantine)?,
-        };
-        words.extend(match self.is_agent_at_work {
             true => self.ahead.take(root, quarantine)?,
             false => self.ahead.told(root),
+        };
+        words.extend(match self.is_agent_at_work {
+            true => self.copies.restore(root, folder, quarantine)?,
+            false => self.copies.written(root, folder, quarantine)?,
         });
         Ok(words)
     }
@@ -104,7 +102,7 @@ pub fn put_back_left(user: &Repo, session: &str) -> Result<Vec<String>> {
             Some(list) => {
                 let settled = list.settle(&user.root, &folder, &mut quarantine);
                 let shown = folder.display();
-                let way = format!("put it back as it was, or remove {shown}, and run it again");
+                let way = format!("put it back as it was, remove {shown}, and run it again");
                 words.extend(settled.map_err(|error| error.hint(way))?);
                 remove(&folder)?;
             }
@@ -140,8 +138,8 @@ pub fn left_by_agents(user: &Repo) -> Vec<String> {
     let mut found: Vec<String> = lists
         .flat_map(|list| {
             let new = list.ahead.came(&user.root).into_keys();
-            let changed = list.kept.changed(&user.root).into_iter();
-            changed.map(text::path).chain(new).collect::<Vec<_>>()
+            let changed = list.copies.changed(&user.root).into_iter();
+            changed.chain(new).collect::<Vec<_>>()
         })
         .collect();
     found.sort();

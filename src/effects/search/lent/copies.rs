@@ -1,0 +1,138 @@
+//! What the commands of a search run of what its copies are lent, and the copies of it: what an agent changes is put back, and of what
+//! commands write over the earlier bytes are kept.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::beside::{self, Beside};
+use crate::effects::files;
+use crate::effects::keep::{Kept, Restored};
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+
+/// These files as they were at a moment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Copies {
+    /// What the commands run; some of it they may build only later.
+    pub files: Vec<String>,
+    /// The lent folders that hold it.
+    beside: Vec<Beside>,
+    kept: Kept,
+}
+
+impl Copies {
+    /// Nothing is copied yet.
+    pub(super) fn of(files: Vec<String>) -> Copies {
+        Copies {
+            files,
+            ..Copies::default()
+        }
+    }
+
+    /// Copies what is there now into `folder`; of what is as it was, the copy is used again.
+    pub(super) fn make(&mut self, root: &Path, folder: &Path, links: &[String]) -> Result<()> {
+        let (beside, mut files) = beside::found(root, links, &self.files);
+        files.extend_from_slice(&self.files);
+        files.sort();
+        files.dedup();
+        let paths = files.iter().map(|file| file.clone().into_bytes());
+        let paths = (paths.collect(), Vec::new());
+        let last = std::mem::take(&mut self.kept);
+        self.kept = Kept::make(root, folder, paths, Some(&last))?;
+        self.kept.note_built(&files);
+        self.kept.note_lent();
+        self.beside = beside;
+        Ok(())
+    }
+
+    /// Returns the files that commands run and that are not what they were.
+    pub(super) fn changed(&self, root: &Path) -> Vec<String> {
+        let changed: BTreeSet<Vec<u8>> = self.kept.changed(root).into_iter().collect();
+        let files = self
+            .files
+            .iter()
+            .filter(|file| changed.contains(file.as_bytes()) || self.has_come(root, file));
+        files.cloned().collect()
+    }
+
+    /// Says whether a file is there and was not.
+    fn has_come(&self, root: &Path, file: &str) -> bool {
+        let meta = root.join(file).symlink_metadata();
+        !self.kept.is_listed(file.as_bytes()) && meta.is_ok_and(|meta| !meta.is_dir())
+    }
+
+    /// Puts back what an agent made of the files; returns what is to be told.
+    pub(super) fn restore(
+        &self,
+        root: &Path,
+        folder: &Path,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        let mut back = Vec::new();
+        let folders = [folder.to_owned()];
+        for file in &self.files {
+            let path = file.as_bytes();
+            if !self.kept.is_listed(path) {
+                if self.has_come(root, file) {
+                    // Behind a link lies what is somebody else's.
+                    if !files::is_beneath(root, path) {
+                        return Err(led_away(file));
+                    }
+                    quarantine.take(root, path)?;
+                    words.push(format!(
+                        "{file}, which the commands run and copies are lent, came while an agent was at work, and is taken away"
+                    ));
+                    back.push(file);
+                }
+                continue;
+            }
+            match self.kept.put_back_built(root, path, &folders, quarantine)? {
+                Restored::Back => {
+                    words.push(format!(
+                        "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
+                    ));
+                    back.push(file);
+                }
+                Restored::LedAway | Restored::Lost => return Err(led_away(file)),
+                Restored::Left | Restored::Grows | Restored::InUse => {}
+            }
+        }
+        for beside in &self.beside {
+            if back.iter().any(|file| beside.holds(file)) {
+                words.extend(beside.put_back(root, &self.kept, folder, quarantine)?);
+            }
+        }
+        Ok(words)
+    }
+
+    /// Keeps what files were before commands wrote over them, where that may be somebody's; returns what is to be told.
+    pub(super) fn written(
+        &self,
+        root: &Path,
+        folder: &Path,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        let folders = [folder.to_owned()];
+        for file in &self.files {
+            let path = file.as_bytes();
+            if self.kept.keep_written(root, path, &folders, quarantine)? {
+                words.push(format!(
+                    "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
+                ));
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// The error of a file that cannot be put back.
+fn led_away(file: &str) -> Error {
+    Error::unsafe_repo(format!(
+        "{file}, which the commands run and copies are lent, was changed, and so was its copy or the way to it"
+    ))
+    .hint("put it back as it was, and run `evolve search resume`")
+}
