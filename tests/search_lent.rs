@@ -344,6 +344,39 @@ fn a_lent_folder_that_is_too_full_to_be_copied_is_named_where_an_agent_built_in_
 }
 
 #[test]
+fn an_agent_that_writes_to_a_lent_program_without_a_copy_ends_the_search() {
+    let large = format!("wc -l <x\nexit\n{}", "#".repeat(11 << 20));
+    let repo = with_lent();
+    repo.write("tools/score.sh", &large);
+    repo.attempts(&[
+        "echo true >>x",
+        "echo true >>x; echo 'echo 1000' >tools/score.sh",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        &SEARCH[..4],
+        &["--max-attempts=2", "--direction=max", &agent],
+    ]
+    .concat();
+    let run = repo.evolve(&words).expect(3);
+    let warned = "have no copy, as they are too large or cannot be read; where an agent writes to one, the search ends: tools/score.sh";
+    assert!(run.stderr.contains(warned), "{run:?}");
+    let said = "tools/score.sh, which the commands run and copies are lent, was written to while an agent was at work, and it has no copy";
+    assert!(run.stderr.contains(said), "{run:?}");
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    let run = repo.resume().expect(3);
+    assert!(
+        run.stderr.contains("put it back as it was, remove "),
+        "{run:?}"
+    );
+    repo.write("tools/score.sh", &large);
+    std::fs::remove_dir_all(repo.private().join("search/1/lent")).unwrap();
+    repo.attempts(&["echo true >>x"]);
+    repo.resume().expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
 fn nothing_is_taken_away_from_behind_a_link_that_an_agent_put_into_what_is_lent() {
     for (place, file) in [("tools/helper", "__init__.py"), ("tools/sub", "part.sh")] {
         let repo = TestRepo::with_number("1").with_out();

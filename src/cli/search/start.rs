@@ -294,6 +294,9 @@ async fn start(
         go_on(&site.store, &mut lineage, running.max_cost)?;
     }
     let lent = Lent::of(&site.user, &site.store.folder, &site.id, &site.request)?;
+    if let Some(words) = lent.uncopied() {
+        site.events.warn(words);
+    }
     let session = Rc::new(Searching {
         lent,
         site,

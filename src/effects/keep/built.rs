@@ -180,6 +180,12 @@ impl Kept {
         Ok(true)
     }
 
+    /// Says whether a file that is listed and has no copy, as it is too large or cannot be read, was written to since.
+    pub fn is_changed_uncopied(&self, root: &Path, path: &[u8]) -> bool {
+        let entry = self.untracked.get(&to_hex(path));
+        entry.is_some_and(|entry| !entry.is_kept() && !is_unchanged(root, path, entry))
+    }
+
     /// Returns the built files of which there are copies, if their paths are text.
     pub fn built_paths(&self) -> impl Iterator<Item = String> + '_ {
         let built = |entry: &&super::Copy| entry.output == Some(Output::Built);

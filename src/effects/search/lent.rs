@@ -91,6 +91,11 @@ impl Lent {
         copies.make(&self.root, &self.folder, links)
     }
 
+    /// Says which files have no copy, before any agent begins.
+    pub fn uncopied(&self) -> Option<String> {
+        self.copies.borrow().uncopied_words()
+    }
+
     /// Notes that an agent begins its work: what the files are now counts until the last of those that are at work has ended. Returns
     /// what is to be told of what commands made of them since.
     pub fn agent_begins(&self) -> Result<Vec<String>> {

@@ -11,6 +11,7 @@ use crate::effects::files;
 use crate::effects::keep::{Kept, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::text;
 
 /// These files as they were at a moment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -47,13 +48,22 @@ impl Copies {
         Ok(())
     }
 
+    /// Returns the files that are too large for a copy, or cannot be read.
+    pub(super) fn uncopied(&self) -> Vec<String> {
+        let uncopied: BTreeSet<Vec<u8>> = self.kept.uncopied().collect();
+        let files = self.files.iter();
+        let files = files.filter(|file| uncopied.contains(file.as_bytes()));
+        files.cloned().collect()
+    }
+
     /// Returns the files that commands run and that are not what they were.
     pub(super) fn changed(&self, root: &Path) -> Vec<String> {
         let changed: BTreeSet<Vec<u8>> = self.kept.changed(root).into_iter().collect();
-        let files = self
-            .files
-            .iter()
-            .filter(|file| changed.contains(file.as_bytes()) || self.has_come(root, file));
+        let files = self.files.iter().filter(|file| {
+            changed.contains(file.as_bytes())
+                || self.kept.is_changed_uncopied(root, file.as_bytes())
+                || self.has_come(root, file)
+        });
         files.cloned().collect()
     }
 
@@ -75,6 +85,12 @@ impl Copies {
         let folders = [folder.to_owned()];
         for file in &self.files {
             let path = file.as_bytes();
+            if self.kept.is_changed_uncopied(root, path) {
+                return Err(Error::unsafe_repo(format!(
+                    "{file}, which the commands run and copies are lent, was written to while an agent was at work, and it has no copy: it is too large, or could not be read"
+                ))
+                .hint("put it back as it was, and run `evolve search resume`"));
+            }
             if !self.kept.is_listed(path) {
                 if self.has_come(root, file) {
                     // Behind a link lies what is somebody else's.
@@ -124,8 +140,24 @@ impl Copies {
                     "{file}, which the commands run and copies are lent, was written while attempts were measured (lend it not, where no command builds it)"
                 ));
             }
+            if self.kept.is_changed_uncopied(root, path) {
+                words.push(format!(
+                    "{file}, which the commands run and copies are lent, was written while attempts were measured, and it had no copy"
+                ));
+            }
         }
         Ok(words)
+    }
+
+    /// Says of the files that have no copy what comes of an agent that writes to them.
+    pub(super) fn uncopied_words(&self) -> Option<String> {
+        let files = self.uncopied();
+        (!files.is_empty()).then(|| {
+            format!(
+                "these files, which the commands run and copies are lent, have no copy, as they are too large or cannot be read; where an agent writes to one, the search ends: {}",
+                text::some_of(&files, NAMED)
+            )
+        })
     }
 }
 
@@ -136,3 +168,6 @@ fn led_away(file: &str) -> Error {
     ))
     .hint("put it back as it was, and run `evolve search resume`")
 }
+
+/// How many files are named.
+const NAMED: usize = 10;
