@@ -78,10 +78,10 @@ impl Session {
         watch.compare(&measurer.root, &before);
         if let Some(noted) = noted {
             let is_asked = watch.tracked.is_some();
-            let look = |workspace: Workspace<'_>| {
-                is_asked
-                    .then(|| workspace.written_in_copy(&noted))
-                    .transpose()
+            let lender = &self.home().root;
+            let look = |workspace: Workspace<'_>| match is_asked {
+                true => workspace.written_in_copy(&noted, lender).map(Some),
+                false => workspace.drop_in_modules(&noted, lender).map(|()| None),
             };
             let found = self.with_git(&place, &noted, look)?;
             if let (Some(tracked), Some(found)) = (&mut watch.tracked, found) {
@@ -162,7 +162,7 @@ impl Session {
         for goal in &goals.goals {
             match &noted {
                 Some(noted) => self.with_git(place, noted, |workspace| {
-                    workspace.drop_written()?;
+                    workspace.drop_written_since(noted, &self.home().root)?;
                     workspace.drop_doubtful_compiled()
                 })?,
                 None => {
@@ -176,7 +176,10 @@ impl Session {
             self.refuse_unmeasured(measurer, &measured)?;
         }
         match &noted {
-            Some(noted) => self.with_git(place, noted, |_| Ok(()))?,
+            Some(noted) => {
+                let lender = &self.home().root;
+                self.with_git(place, noted, |it| it.drop_in_modules(noted, lender))?;
+            }
             None => put_back()?,
         }
         Ok(measured)

@@ -428,6 +428,69 @@ fn nor_does_it_in_a_copy_that_has_them() {
     assert_eq!(repo.newest()["result"], "unchanged", "{}", run.stdout);
 }
 
+/// What the code of an agent writes in `sub` of a copy while the goals are measured, and what becomes of the file.
+const WHILE_MEASURED: [&str; 4] = [
+    "echo fixed >sub/s",
+    "rm sub/s; ln -s ../fixed.ign sub/s; echo fixed >fixed.ign",
+    "cp -p sub/s was.ign; echo fixed >sub/s; mv was.ign sub/s",
+    "echo fixed >sub/s; git -C sub -c user.name=n -c user.email=n commit -qam x || true",
+];
+
+#[test]
+fn nor_does_what_checks_write_there_in_a_copy() {
+    for script in WHILE_MEASURED {
+        for (flags, clean) in [(&["--isolate"][..], ""), (&[], ", measure: clean")] {
+            let repo = repository();
+            repo.write("app.sh", "true\n");
+            repo.write(".gitignore", "*.ign\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!("evolve: {{jobs: 1, product: [app.sh]{clean}}}\ngoals:\n  - {{id: fix, description: d, check: grep -q fixed sub/s, weight: 5, alone: true}}\n  - {{id: run, description: d, check: sh app.sh && test -e ran, weight: 4}}\n"),
+            );
+            let goals = repo.read("GOALS.yaml");
+            let prepare = "prepare: git -c protocol.file.allow=always submodule update --init";
+            repo.write(
+                "GOALS.yaml",
+                &goals.replace("evolve: {", &format!("evolve: {{{prepare}, ")),
+            );
+            repo.commit_all("settings");
+            repo.agent_does(&[&format!("echo '{script}' >app.sh; touch ran")]);
+            let run = repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let newest = repo.newest();
+            let case = format!("{script} {flags:?}: {newest} {}", run.stderr);
+            assert_eq!(newest["newly_passing"].to_string(), "[\"run\"]", "{case}");
+            assert_ne!(newest["result"], "improved", "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_checks_build_and_write_in_a_submodule_of_a_copy_costs_no_agent_its_work() {
+    for (flags, clean) in [(&["--isolate"][..], ""), (&[], ", measure: clean")] {
+        for writes in [
+            "echo built >sub/x.ign",
+            "date +%N >sub/new",
+            "date +%N >sub/s",
+        ] {
+            let repo = repository();
+            let prepare = "prepare: git -c protocol.file.allow=always submodule update --init";
+            repo.write(
+                "GOALS.yaml",
+                &format!("evolve: {{{prepare}{clean}}}\ngoals:\n  - {{id: fix, description: d, check: test -e fixed, weight: 5}}\n  - {{id: build, description: d, check: {writes}, weight: 4}}\n"),
+            );
+            repo.commit_all("settings");
+            repo.agent_does(&["touch fixed"]);
+            let run = repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            assert_eq!(
+                repo.newest()["result"],
+                "improved",
+                "{writes} {flags:?}: {}",
+                run.stdout
+            );
+        }
+    }
+}
+
 #[test]
 fn git_works_in_the_root_of_a_copy_that_has_them() {
     let repo = prepared();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use super::Workspace;
@@ -83,8 +84,8 @@ impl Workspace<'_> {
     }
 
     /// Returns the tracked files, but for evolve's own, to which something was done since: what git's conversions let differ from the
-    /// first was written to by no check.
-    pub fn written_in_copy(&self, noted: &Noted) -> Result<Done> {
+    /// first was written to by no check. Those of submodules are put back at once; the checkout at `lender` may have their commits.
+    pub fn written_in_copy(&self, noted: &Noted, lender: &Path) -> Result<Done> {
         // Git would wait at a pipe that a check left.
         let mut quarantine = self.quarantine_of_copy();
         self.clear_pipes_into(&mut quarantine)?;
@@ -94,7 +95,9 @@ impl Workspace<'_> {
         let written: BTreeSet<_> = written.iter().map(text::path).collect();
         let mut rewritten = self.folders_moved_since(noted.since)?;
         rewritten.extend(touched.difference(&written).cloned());
-        Ok(Done { written, rewritten })
+        let mut done = Done { written, rewritten };
+        done.add(self.put_back_in_modules(lender, noted.since)?);
+        Ok(done)
     }
 
     /// Returns those of these files, but for evolve's own, that are there and to which something was done since.
@@ -154,6 +157,17 @@ impl Workspace<'_> {
         self.put_back_those(&|path| !is_ledger_path(path), &mut quarantine)?;
         let all = self.repo.private.join(FOLDER);
         files::remove_all(&all).map_err(|cause| Error::io("remove", &all, cause))
+    }
+
+    /// Puts files of submodules back to which something was done since.
+    pub fn drop_in_modules(&self, noted: &Noted, lender: &Path) -> Result<()> {
+        self.put_back_in_modules(lender, noted.since).map(drop)
+    }
+
+    /// Does both.
+    pub fn drop_written_since(&self, noted: &Noted, lender: &Path) -> Result<()> {
+        self.drop_in_modules(noted, lender)?;
+        self.drop_written()
     }
 
     /// Returns a quarantine within the copy, which goes with it.

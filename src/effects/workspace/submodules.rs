@@ -5,6 +5,7 @@ mod embedded;
 mod inside;
 mod replaced;
 mod undo;
+mod written;
 
 pub use copied::{Edited, Loose};
 pub(super) use inside::Home;

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::inside::joined;
 use super::replaced::{Rules, files_in, files_of};
@@ -55,11 +55,13 @@ impl Edited {
 }
 
 /// A submodule that is checked out in a copy.
-struct Copied {
+pub(super) struct Copied {
     /// Its path below the root of the copy.
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     /// The files of its commit; none where no repository is known to have that.
-    files: Vec<(Vec<u8>, Entry)>,
+    pub(super) files: Vec<(Vec<u8>, Entry)>,
+    /// The git directory that has these.
+    pub(super) place: PathBuf,
 }
 
 impl Workspace<'_> {
@@ -96,7 +98,7 @@ impl Workspace<'_> {
     }
 
     /// Finds the submodules that are checked out, and those within them.
-    fn copied(&self, lender: &Path) -> Result<Vec<Copied>> {
+    pub(super) fn copied(&self, lender: &Path) -> Result<Vec<Copied>> {
         let root = &self.repo.root;
         let mut open = Vec::new();
         for path in self.repo.tracked_folders()?.modules {
@@ -111,11 +113,11 @@ impl Workspace<'_> {
             let mut places = [lender, root]
                 .into_iter()
                 .filter_map(|root| modules::git_dir_at(root, &path));
-            let files = places.find_map(|place| files_of(&place, &id));
-            let files = files.unwrap_or_default();
+            let files = places.find_map(|place| Some((files_of(&place, &id)?, place)));
+            let (files, place) = files.unwrap_or_default();
             let within = files.iter().filter(|(_, entry)| entry.mode == SUBMODULE);
             open.extend(within.map(|(below, entry)| (joined(&path, below), entry.id.clone())));
-            found.push(Copied { path, files });
+            found.push(Copied { path, files, place });
         }
         Ok(found)
     }
