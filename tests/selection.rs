@@ -251,6 +251,40 @@ fn a_dry_run_in_a_tree_that_a_run_would_refuse_says_so() {
 }
 
 #[test]
+fn a_dry_run_says_what_else_keeps_a_run_from_beginning() {
+    let repo = TestRepo::empty();
+    repo.write("x", "");
+    repo.commit_all("first");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: d, check: test -e a, weight: 5}\n",
+    );
+    let words = "GOALS.yaml is not committed, so an undo could not bring it back; commit it first: `git add GOALS.yaml && git commit -m 'goals'`";
+    for arguments in [&["--dry-run"][..], &["--dry-run", "--isolate"]] {
+        let said = repo.evolve(arguments).expect(0).stdout;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains(&format!("a run would not begin: {words}")),
+            "{said}"
+        );
+    }
+    repo.agent_does(&["touch a"]);
+    let refused = repo.run(&["--max-cycles=1"]).expect(3).stderr;
+    assert!(
+        refused.contains("is not committed, so an undo"),
+        "{refused}"
+    );
+    repo.commit_all("goals");
+    repo.write(".gitattributes", "*.jsonl working-tree-encoding=UTF-16\n");
+    repo.commit_all("attributes");
+    let told = repo.evolve(&["--dry-run", "--json"]).expect(0).stdout;
+    assert!(
+        told.contains("a run would not begin: git's attributes make something else"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_goal_that_was_flaky_is_measured_again_before_an_agent_is_paid_for_it() {
     let repo = TestRepo::empty();
     // Baseline, after, confirmed: flaky. Then it fails before the second cycle, and passes alone.

@@ -38,7 +38,7 @@ use crate::model::select::{self, Choice, Seen, Stuck, Task};
 use crate::model::snapshot::Snapshot;
 use crate::model::sweep::{self, Part};
 use crate::model::text;
-use crate::session::Progress;
+use crate::session::{GoalsFile, Progress};
 use crate::view::junit::Why;
 use crate::view::plain::EACH_TOLD;
 use crate::view::{tables, width};
@@ -366,6 +366,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         Choice::Work(_) if !place::is_isolated(run, &file)? => dirty_note(&repo)?,
         Choice::Work(_) | Choice::Nothing | Choice::HumanNeeded(_) => None,
     };
+    let refused = refusals(&repo, &file)?;
     let agent = match &choice {
         Choice::Work(_) => Some(start::agent(&goals, run, &repo.root)),
         Choice::Nothing | Choice::HumanNeeded(_) => None,
@@ -374,6 +375,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         measured_events(&snapshot).iter().for_each(print_event);
         print_event(&choice_event(&choice, &goals, agent, &idle));
         let notes = sweep.into_iter().chain(unsettled).chain(dirty);
+        let notes = notes.chain(refused);
         notes.for_each(|message| print_event(&Event::note(message)));
         return Ok(0);
     }
@@ -391,7 +393,7 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
     if let Some(note) = sweep {
         say(&format!("{note}\n"));
     }
-    for note in unsettled.into_iter().chain(dirty) {
+    for note in unsettled.into_iter().chain(dirty).chain(refused) {
         say(&format!("{note}\n"));
     }
     let (open, set_aside) = (queue.open(&repository), queue.set_aside(&repository));
@@ -402,6 +404,27 @@ fn dry_run_for(global: &Global, audience: &Audience, run: &RunOptions) -> Result
         ));
     }
     Ok(0)
+}
+
+/// Says why a run would refuse to begin that a dry run does without: it settles nothing, and commits nothing.
+fn refusals(repo: &Repo, file: &GoalsFile) -> Result<Vec<String>> {
+    let (_, commit) = repo.ready_head()?;
+    let workspace = Workspace { repo };
+    let looks = [
+        workspace.refuse_conflicts(),
+        file.refuse_uncommitted(repo, &repo.tree_of(&commit)?),
+        workspace.refuse_converted(),
+    ];
+    let said = |error: Error| {
+        let words = [vec![error.message], error.hints].concat();
+        let words = text::clean_line(&words.join("; "));
+        format!("a run would not begin: {words}")
+    };
+    Ok(looks
+        .into_iter()
+        .filter_map(Result::err)
+        .map(said)
+        .collect())
 }
 
 /// Says that a run would refuse to begin in this tree.
