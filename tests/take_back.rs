@@ -499,6 +499,8 @@ fn of_two_cycles_with_one_number_the_one_that_left_a_change_is_taken_back_and_ma
         .collect();
     assert_eq!(marked.len(), 1, "{history}");
     assert!(marked[0].contains("item 2"), "{history}");
+    let told = "takes back the change of cycle 2";
+    assert!(history.contains(told), "{history}");
     repo.answer(&["audit"]);
     // And what took it back can be taken back.
     repo.evolve(&["undo", "3"]).expect(0);

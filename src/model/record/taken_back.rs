@@ -327,9 +327,11 @@ impl TakenBack {
         if let Some((by, _)) = self.of.iter().rev().find(brings_back) {
             return Some(format!("brought back by cycle {}", by.cycle));
         }
-        Some(match self.turn_of(self.of.get(&which)?)? {
-            Turn::Back(first) => format!("brings back the change of cycle {first}"),
-            Turn::GoneAgain(first) => format!("takes the change of cycle {first} back again"),
+        let undone = self.of.get(&which)?;
+        Some(match self.turn_of(undone) {
+            None => format!("takes back the change of cycle {}", undone.cycle),
+            Some(Turn::Back(first)) => format!("brings back the change of cycle {first}"),
+            Some(Turn::GoneAgain(first)) => format!("takes the change of cycle {first} back again"),
         })
     }
 }
@@ -456,6 +458,7 @@ mod tests {
             words.map(Option::unwrap_or_default).collect()
         };
         let by_3 = "taken back by cycle 3";
+        let takes_2 = "takes back the change of cycle 2";
         // One of them left no change. The number of what took the other back is doubled, too.
         let records = [
             at(2, "improved", "s"),
@@ -463,7 +466,7 @@ mod tests {
             at(2, "idle", "t"),
             at(3, "improved", "t"),
         ];
-        assert_eq!(told(&records, &[]), [by_3, "", "", ""]);
+        assert_eq!(told(&records, &[]), [by_3, takes_2, "", ""]);
         assert!(TakenBack::of(&records).has(2));
         assert!(!TakenBack::of(&records).has(3));
         // Both did: the commits tell, if anything does.
@@ -473,7 +476,7 @@ mod tests {
             undo(3, 2, "u"),
         ];
         assert_eq!(told(&records, &[]), ["", "", ""]);
-        assert_eq!(told(&records, &["t-2", "x"]), ["", by_3, ""]);
+        assert_eq!(told(&records, &["t-2", "x"]), ["", by_3, takes_2]);
         assert_eq!(told(&records, &["s-2", "t-2"]), ["", "", ""]);
         // What came to the history behind it cannot be meant.
         let records = [
@@ -517,7 +520,13 @@ mod tests {
             TakenBack::of(records).turn(those.next().expect("a record"))
         };
         let some = |words: &str| Some(words.to_owned());
-        assert_eq!(told(&records), [some("taken back by cycle 2"), None]);
+        assert_eq!(
+            told(&records),
+            [
+                some("taken back by cycle 2"),
+                some("takes back the change of cycle 1"),
+            ]
+        );
         assert_eq!(turn(&records, 1), None);
         assert_eq!(turn(&records, 2), Some(Turn::Back(1)));
         records.push(undo(3, 2));
