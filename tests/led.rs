@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::harness::{Run, TestRepo, output};
+use crate::harness::{Run, TestRepo, output, write_program};
 
 /// What an environment has of a project that was installed to be edited: a file among its packages.
 #[derive(Clone, Copy)]
@@ -152,6 +152,31 @@ fn an_environment_that_asks_before_pythonpath_is_named() {
         "{said}"
     );
     assert!(said.contains("_calc_editable.py leads to "), "{said}");
+}
+
+#[test]
+fn a_check_by_tox_that_runs_programs_of_the_environment_is_named() {
+    for (install, is_named) in [("skip_install = true", true), ("deps = probe", false)] {
+        let repo = with_environment("isolate: true", Installed::Line);
+        let goals = repo.read("GOALS.yaml");
+        repo.write(
+            "GOALS.yaml",
+            &(goals + "  - {id: by-tox, description: d, check: tox -q -e t, weight: 2}\n"),
+        );
+        repo.write(
+            "tox.ini",
+            &format!("[testenv:t]\n{install}\nallowlist_externals = *\ncommands = probe -q\n"),
+        );
+        repo.commit_all("tox");
+        for program in ["tox", "probe"] {
+            let program = repo.path(&format!(".venv/bin/{program}"));
+            write_program(&program, "#!/bin/sh\nexit 1\n");
+        }
+        repo.agent_does(&["printf 'total = 2\\nmean = 1\\n' >src/calc/__init__.py"]);
+        let said = repo.run(&["--max-cycles=1"]).expect(0).stderr;
+        let named = "by-tox: the program that PATH leads to runs your checkout's code";
+        assert_eq!(said.contains(named), is_named, "{install}: {said}");
+    }
 }
 
 #[test]

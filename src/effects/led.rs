@@ -73,11 +73,17 @@ pub fn in_environment(
     let Some(bounds) = bounds(root, &links, None) else {
         return Vec::new();
     };
+    let by_tox = settings_of_tox(root);
     let calling = |is_there: &dyn Fn(&Path) -> bool, is_meant: &dyn Fn(&str) -> bool| {
         let is_there = |program: &str| which::which(program).is_ok_and(|found| is_there(&found));
+        let is_by_tox = |command: &str| {
+            let mut programs = lent::tox::programs(command, &by_tox).into_iter();
+            programs.any(|program| is_there(&program))
+        };
+        let calls = |command: &str| is_meant(command) && lent::calls(command, &is_there);
         let calling = commands
             .iter()
-            .filter(|(_, command)| is_meant(command) && lent::calls(command, &is_there));
+            .filter(|(_, command)| calls(command) || is_by_tox(command));
         calling.map(|(name, _)| name.as_str()).collect::<Vec<_>>()
     };
     let is_alone = |command: &str| !lent::has_its_own(command);
@@ -128,6 +134,14 @@ pub fn in_environment(
         }
     }
     told
+}
+
+/// Returns what tox is told in the form of `tox.ini`: there, in `setup.cfg`, or within `pyproject.toml`.
+fn settings_of_tox(root: &Path) -> String {
+    let files = ["pyproject.toml", "setup.cfg", "tox.ini"];
+    let texts =
+        files.map(|file| files::read_text(&root.join(file), READ_LIMIT).unwrap_or_default());
+    texts.join("\n")
 }
 
 /// Returns the environments behind links in PATH that commands call.

@@ -2,6 +2,8 @@
 //! build that knows where its sources lie. What runs in the copy would run the checkout's code then. Says which files tell of it,
 //! what they name, and what is said to the user. Pure.
 
+pub mod tox;
+
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
