@@ -96,3 +96,25 @@ X";
         assert_eq!(repo.each("newly_passing"), [r#"["moves"]"#], "{case}");
     }
 }
+
+#[test]
+fn what_lies_behind_a_link_that_stands_in_the_place_of_a_folder_meets_no_goal_however_old_it_is() {
+    for (flags, settings) in COPIES {
+        for takes in ["ln -s $OUT/older src", "mv $OUT/older src"] {
+            let files = [("app.sh", "true\n"), ("src/two", "fine\n")];
+            let goals = [
+                ("app", "sh app.sh; test -e new"),
+                ("two", "grep -q fine src/two #"),
+            ];
+            let repo = repository(settings, &files, &goals);
+            std::fs::create_dir(repo.out("older")).unwrap();
+            std::fs::write(repo.out("older/two"), "fine\n").unwrap();
+            repo.agent_does(&[&format!(
+                "touch new; echo broken >src/two; echo 'test ! -e $OUT/older || {{ rm -rf src; {takes}; }}' >app.sh"
+            )]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            let case = format!("{takes} {flags:?} {settings}: {:?}", repo.newest());
+            assert_eq!(repo.each("newly_failing"), [r#"["two"]"#], "{case}");
+        }
+    }
+}

@@ -7,11 +7,27 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::effects::files::{self, LARGEST, Stamp};
-use crate::effects::workspace::Done;
 use crate::model::digest;
 
 /// How much of a file is read at once.
 const PART: usize = 1 << 18;
+
+/// The tracked files to which something was done while checks ran, for people.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Those that are not what is committed.
+    pub written: BTreeSet<String>,
+    /// Those that are, again.
+    pub rewritten: BTreeSet<String>,
+}
+
+impl Done {
+    /// Adds what was done later.
+    pub fn add(&mut self, later: Done) {
+        self.written.extend(later.written);
+        self.rewritten.extend(later.rewritten);
+    }
+}
 
 /// Files that are looked at before checks run and after.
 #[derive(Debug, Default)]

@@ -50,7 +50,7 @@ use crate::model::{exact, text};
 pub use change::is_outside;
 pub use checks::compared::{HeldRefs, When};
 pub use copies::Held;
-pub use in_copy::{Done, Noted};
+pub use in_copy::Noted;
 pub use index::lock::LockedIndex;
 pub use index::restat::Whereabouts;
 pub use land::{Hindrance, Landed, Landing};

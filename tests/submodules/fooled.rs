@@ -721,3 +721,32 @@ fn ignored_files_of_a_submodule_stay_where_they_are_whatever_is_staged_or_commit
         }
     }
 }
+
+#[test]
+fn nor_does_a_folder_that_stands_in_its_place_in_a_copy_for_a_moment() {
+    // What was waited for once is there when the goals are measured apart.
+    const LOOKS: &str = "test ! -e ran || until test -e $OUT/w; do sleep 0.01; done; grep -q fixed sub/s; was=$?; test ! -e ran || touch $OUT/seen; exit $was";
+    for (flags, clean) in [(&["--isolate"][..], ""), (&[], ", measure: clean")] {
+        let repo = repository().with_out();
+        repo.write("app.sh", "true\n");
+        repo.write(".gitignore", "*.ign\n");
+        let prepare = "prepare: git -c protocol.file.allow=always submodule update --init";
+        repo.write(
+            "GOALS.yaml",
+            &format!("evolve: {{{prepare}, jobs: 2, product: [app.sh]{clean}}}\ngoals:\n  - {{id: fix, description: d, check: '{LOOKS}', weight: 5}}\n  - {{id: run, description: d, check: sh app.sh && test -e ran, weight: 4}}\n"),
+        );
+        repo.commit_all("settings");
+        repo.agent_does(&["touch ran; cat >app.sh <<'X'
+mv sub was.ign; mkdir sub; echo fixed >sub/s; touch $OUT/w
+until test -e $OUT/seen; do sleep 0.01; done
+rm -rf sub; mv was.ign sub
+X"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        let newest = repo.newest();
+        assert_eq!(
+            newest["newly_passing"].to_string(),
+            "[\"run\"]",
+            "{flags:?}: {newest}"
+        );
+    }
+}

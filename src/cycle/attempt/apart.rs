@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Attempt;
-use crate::effects::watch::Watch;
-use crate::effects::workspace::{Done, Start, Written};
+use crate::effects::watch::{Done, Watch};
+use crate::effects::workspace::{Start, Written};
 use crate::model::output;
 use crate::model::snapshot::{self, Snapshot};
 use crate::session::{Cut, Progress, Session};

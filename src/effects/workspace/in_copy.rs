@@ -8,9 +8,10 @@ use std::time::UNIX_EPOCH;
 
 use super::Workspace;
 use crate::effects::clock;
-use crate::effects::files::{self, Moment};
+use crate::effects::files::{self, Moment, is_beneath};
 use crate::effects::near::Near;
 use crate::effects::quarantine::{FOLDER, Quarantine};
+use crate::effects::watch::Done;
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
 use crate::model::text;
@@ -30,23 +31,6 @@ pub struct Noted {
     files: Vec<(&'static str, Vec<u8>)>,
     /// The moment, as files are dated.
     since: Moment,
-}
-
-/// The tracked files to which something was done while checks ran, for people.
-#[derive(Debug, Default)]
-pub struct Done {
-    /// Those that are not what is committed.
-    pub written: BTreeSet<String>,
-    /// Those that are, again.
-    pub rewritten: BTreeSet<String>,
-}
-
-impl Done {
-    /// Adds what was done later.
-    pub fn add(&mut self, later: Done) {
-        self.written.extend(later.written);
-        self.rewritten.extend(later.rewritten);
-    }
 }
 
 impl Workspace<'_> {
@@ -118,26 +102,35 @@ impl Workspace<'_> {
     }
 
     /// Returns the folders with tracked files that were moved since and are back, each with a slash at the end: what stood in their place
-    /// meanwhile changes nothing of the files in them. Who moves a folder changes its state and not what it lists.
+    /// meanwhile changes nothing of the files in them. Who moves a folder changes its state after what it lists.
     pub(in crate::effects::workspace) fn folders_moved_since(
         &self,
         since: Moment,
     ) -> Result<BTreeSet<String>> {
-        let mut near = Near::below(&self.repo.root);
-        let mut is_moved = |folder: &Vec<u8>| {
-            let seen = near.look(folder);
-            !is_ledger_path(&[&folder[..], b"/"].concat())
-                && seen.is_some_and(|seen| seen.changed >= since && seen.modified < since)
-        };
-        let mut folders = self.repo.tracked_folders()?.folders;
-        folders.retain(|folder| is_moved(folder));
-        let shown = folders
-            .iter()
-            .map(|folder| text::path([folder, &b"/"[..]].concat()));
-        Ok(shown.collect())
+        let tracked = self.repo.tracked_folders()?;
+        let mut folders = tracked.folders;
+        folders.extend(tracked.modules);
+        folders.retain(|folder| !is_ledger_path(&[&folder[..], b"/"].concat()));
+        Ok(self.moved_of(folders.iter(), since))
     }
 
-    /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone.
+    /// Returns those of these folders to which that was done.
+    pub(in crate::effects::workspace) fn moved_of<'f>(
+        &self,
+        folders: impl Iterator<Item = &'f Vec<u8>>,
+        since: Moment,
+    ) -> BTreeSet<String> {
+        let mut near = Near::below(&self.repo.root);
+        let is_moved = |folder: &&Vec<u8>| {
+            let seen = near.look(folder);
+            seen.is_some_and(|seen| seen.changed >= since && seen.changed > seen.modified)
+        };
+        let moved = folders.filter(is_moved);
+        let shown = moved.map(|folder| text::path([folder, &b"/"[..]].concat()));
+        shown.collect()
+    }
+
+    /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone or behind a link.
     pub(in crate::effects::workspace) fn retain_written_since(
         &self,
         since: Moment,
@@ -146,7 +139,8 @@ impl Workspace<'_> {
         let mut near = Near::below(&self.repo.root);
         let mut is_written = |path: &Vec<u8>| {
             let seen = near.look(path);
-            !is_ledger_path(path) && seen.is_none_or(|seen| seen.changed >= since)
+            let is_touched = seen.is_none_or(|seen| seen.changed >= since);
+            !is_ledger_path(path) && (is_touched || !is_beneath(&self.repo.root, path))
         };
         paths.retain(|path| is_written(path));
     }

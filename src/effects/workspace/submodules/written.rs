@@ -1,5 +1,6 @@
 //! Files of submodules that checks write to in a copy: git does not work there, so they are put back from the submodule's own objects.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +12,8 @@ use super::inside::joined;
 use crate::effects::files::{self, Moment};
 use crate::effects::near::Near;
 use crate::effects::repo::{Entry, Repo, SUBMODULE};
-use crate::effects::workspace::{Done, Workspace};
+use crate::effects::watch::Done;
+use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::text;
 
@@ -25,11 +27,17 @@ impl Workspace<'_> {
     ) -> Result<Done> {
         let mut done = Done::default();
         for module in self.copied(lender)? {
+            let folders = folders_of(&module);
+            let moved = self.moved_of(folders.iter(), since);
+            done.rewritten.extend(moved);
+            // What lies behind a link that stands in the place of one may be older.
+            let is_led = folders.iter().any(|folder| !self.is_real_folder(folder));
             let mut near = Near::below(&self.repo.root);
             for (below, entry) in &module.files {
                 let path = joined(&module.path, below);
                 let seen = near.look(&path);
-                if entry.mode == SUBMODULE || seen.is_some_and(|seen| seen.changed < since) {
+                let is_old = seen.is_some_and(|seen| seen.changed < since);
+                if entry.mode == SUBMODULE || is_old && !is_led {
                     continue;
                 }
                 match self.is_as_in(&path, entry)? {
@@ -42,6 +50,11 @@ impl Workspace<'_> {
             }
         }
         Ok(done)
+    }
+
+    fn is_real_folder(&self, path: &[u8]) -> bool {
+        let meta = fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path)));
+        meta.is_ok_and(|meta| meta.is_dir())
     }
 
     fn put_back_in(&self, module: &Copied, path: &[u8], entry: &Entry) -> Result<()> {
@@ -64,4 +77,14 @@ impl Workspace<'_> {
         };
         write().map_err(|cause| Error::io("write", &file, cause))
     }
+}
+
+/// Returns the folders in which a submodule's commit has files.
+fn folders_of(module: &Copied) -> BTreeSet<Vec<u8>> {
+    let mut found = BTreeSet::new();
+    for (below, _) in &module.files {
+        let ends = (0..below.len()).filter(|at| below[*at] == b'/');
+        found.extend(ends.map(|at| joined(&module.path, &below[..at])));
+    }
+    found
 }

@@ -9,8 +9,9 @@ use super::put_back::Changed;
 use crate::effects::files::{Moment, Stamp};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::attributes::FILE;
+use crate::effects::watch::Done;
 use crate::effects::workspace::status::{self, Status};
-use crate::effects::workspace::{Done, Start, Workspace, in_copy, some_of};
+use crate::effects::workspace::{Start, Workspace, in_copy, some_of};
 use crate::error::Result;
 use crate::model::exact;
 
