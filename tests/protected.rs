@@ -716,6 +716,7 @@ fn a_database_that_a_running_program_has_open_is_left_where_a_wildcard_protects(
         (inode(&repo), repo.read("tests/mine")),
         (before, "row 2\n".to_owned())
     );
+    assert_eq!(kept(&repo, b"mine"), [b"row 1\n"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::process::Child;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, wait_until};
 
 /// What the copies are lent, and scores them; it runs what is measured first.
 const SCRIPT: &str = "sh x >/dev/null 2>&1; wc -l <x\n";
@@ -330,6 +330,34 @@ fn an_attempt_is_measured_by_its_own_build_also_where_its_agent_built_and_builds
         assert_eq!(repo.read("out/score.sh"), built, "{told}");
         assert!(repo.quarantined().contains_key(&b"new"[..]));
     }
+}
+
+#[test]
+fn what_a_running_program_of_the_users_has_open_stays_where_it_is_with_what_is_put_back_around_it()
+{
+    let repo = with_build();
+    repo.write("out/score.sh", "echo 1\n");
+    repo.write("out/of", &repo.read("x"));
+    repo.write("out/log", "one\n");
+    repo.write("out/rows", "one\n");
+    let mut program = repo.command("sh");
+    program.args(["-c", "exec 3>>out/log 4<>out/rows 5>out/new; touch open; until test -e begun; do sleep 0.02; done
+echo two >&3; echo TWO >&4; echo more >&5; touch done; exec sleep 600"]);
+    let mut program = program.spawn().unwrap();
+    wait_until("the program has its files open", || {
+        repo.path("open").exists()
+    });
+    let here = repo.root().display().to_string();
+    let waits = format!("touch {here}/begun; until test -e {here}/done; do sleep 0.02; done");
+    let told = search_build(&repo, &[&format!("{waits}; echo 2 >x; sh build.sh")]);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert_eq!(repo.endings(), ["accepted 2"], "{told}");
+    let now = ["out/log", "out/rows", "out/new"].map(|name| repo.read(name));
+    assert_eq!(now, ["one\ntwo\n", "TWO\n", "more\n"], "{told}");
+    let moved = repo.quarantined();
+    assert!(!moved.contains_key(&b"new"[..]) && !moved.contains_key(&b"log"[..]));
+    assert_eq!(moved[&b"rows"[..]].1, b"one\n");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::built::note_uncopied;
 use crate::effects::isolation::Isolation;
 use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{self, Kept, Restored};
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
 use crate::error::Result;
@@ -108,11 +109,13 @@ impl Attempt<'_> {
         let (root, folders) = (&*repo.root, keep::folders(&repo.own_places()));
         let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
         let mut uncopied = Vec::new();
+        let written_to = WrittenTo::default();
         for (file, before) in &self.lent {
             if lender.version_of(file) == *before {
                 continue;
             }
-            match kept.put_back_built(root, file.as_bytes(), &folders, &mut quarantine)? {
+            let from = (&folders[..], &written_to);
+            match kept.put_back_built(root, file.as_bytes(), from, &mut quarantine)? {
                 Restored::LedAway | Restored::Lost | Restored::InUse => {
                     stock.change.goalposts.push(format!("{file} changed"));
                 }

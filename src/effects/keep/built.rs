@@ -80,12 +80,13 @@ impl Kept {
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         let mut files = Vec::new();
+        let written_to = WrittenTo::default();
         let is_built = |name: &&String| self.untracked[*name].output == Some(Output::Built);
         for name in self.untracked.keys().filter(is_built) {
             let path = from_hex(name);
             // A link that stands in the way now would go on leading elsewhere.
             clear_way(root, &path, quarantine)?;
-            let restored = self.put_back_built(root, &path, folders, quarantine)?;
+            let restored = self.put_back_built(root, &path, (folders, &written_to), quarantine)?;
             if restored == Restored::Lost
                 && fs::symlink_metadata(root.join(OsStr::from_bytes(&path))).is_ok()
             {
@@ -107,12 +108,12 @@ impl Kept {
     }
 
     /// Puts one built file back, if it changed and has a copy. The changed version goes to the quarantine only where somebody may have
-    /// saved it: of what is built there is a new one in each cycle.
+    /// saved it: of what is built there is a new one in each cycle. What a running program has open is left, and what it was goes there.
     pub fn put_back_built(
         &self,
         root: &Path,
         path: &[u8],
-        folders: &[PathBuf],
+        (folders, written_to): (&[PathBuf], &WrittenTo),
         quarantine: &mut Quarantine,
     ) -> Result<Restored> {
         if !is_way_free(root, path) {
@@ -125,14 +126,16 @@ impl Kept {
         if is_unchanged(root, path, entry) {
             return Ok(Restored::Left);
         }
-        if entry.is_loose && grown::is_growing(root, path, entry, folders) {
+        let may_be_open = entry.is_loose || entry.is_lent;
+        if may_be_open && grown::is_growing(root, path, entry, folders) {
             return Ok(Restored::Grows);
         }
         let Some(source) = entry.source(folders) else {
             return Ok(Restored::Lost);
         };
-        let written_to = WrittenTo::default();
-        if entry.is_loose && grown::is_in_use(root, path, entry, &source, &written_to) {
+        if may_be_open && grown::is_in_use(root, path, entry, &source, written_to) {
+            // What it was is nowhere else.
+            keep_once(quarantine, root, path, &source, entry)?;
             return Ok(Restored::InUse);
         }
         let target = root.join(OsStr::from_bytes(path));

@@ -33,7 +33,7 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
 }
 
 /// Says whether a program has a file open that it may write to, and this is the very file that was copied, or one that the program made
-/// since. All that the agent started has ended by now; what it linked there, or moved there, is neither.
+/// since. All that the agent started has ended by now; what it linked there is neither, nor what it moved there that was made before.
 pub fn is_in_use(
     root: &Path,
     path: &[u8],
@@ -56,7 +56,7 @@ pub fn is_made_in_use(root: &Path, path: &[u8], since: Moment, written_to: &Writ
     fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok_and(|meta| {
         meta.is_file()
             && meta.nlink() == 1
-            && born(&meta).is_some_and(|born| born >= since)
+            && born(&meta).is_some_and(|born| born > since)
             && written_to.has_of_others((meta.dev(), meta.ino()))
     })
 }

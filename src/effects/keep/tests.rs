@@ -1,8 +1,11 @@
 use super::copy::{FILE_LIMIT, Output, digest_of};
 use super::*;
+use crate::effects::clock;
 use crate::model::yardstick::Protection;
 use std::fs::Permissions;
+use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
@@ -106,28 +109,73 @@ fn a_copy_is_used_again_while_nobody_wrote_to_it() {
     assert_eq!(place.read("a"), "mine");
 }
 
+/// A program that does something in the place, and goes on holding what it opened.
+struct Program(Child);
+
+impl Program {
+    fn that(place: &Place, does: &str) -> Program {
+        let mut shell = Command::new("sh");
+        shell.current_dir(&place.root).stdout(Stdio::piped());
+        shell.args(["-c", &format!("{does}; echo; exec sleep 600")]);
+        let mut program = shell.spawn().unwrap();
+        let mut told = [0];
+        program
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut told)
+            .unwrap();
+        Program(program)
+    }
+}
+
+/// Waits until what is made now is dated later than what was made before.
+fn tick() {
+    let now = clock::file_time();
+    while clock::file_time() == now {
+        std::thread::yield_now();
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
 #[test]
 fn what_a_file_in_use_was_before_is_kept_once_and_as_what_it_was() {
-    let mut place = Place::with(&[("a", "mine")]);
-    symlink("target", place.file("link")).unwrap();
-    fs::set_permissions(place.file("a"), Permissions::from_mode(0o600)).unwrap();
-    let kept = place.keep(&["a", "link"]);
-    let open = |name: &str| {
-        fs::remove_file(place.file(name)).unwrap();
-        fs::File::create(place.file(name)).unwrap()
-    };
-    let _writers = ["a", "link"].map(open);
-    for _ in 0..2 {
-        assert_eq!(place.put_back(&kept).in_use, ["a", "link"]);
+    for does in ["exec 3<>a; echo row >&3", "rm a; exec 3>a"] {
+        let mut place = Place::with(&[("a", "mine")]);
+        fs::set_permissions(place.file("a"), Permissions::from_mode(0o600)).unwrap();
+        let kept = place.keep(&["a"]);
+        tick();
+        let _program = Program::that(&place, does);
+        let now = place.read("a");
+        for _ in 0..2 {
+            assert_eq!(place.put_back(&kept).in_use, ["a"], "{does}");
+        }
+        assert_eq!(place.read("a"), now);
+        let all = place.file("../private/quarantine/s-1");
+        assert_eq!(fs::read_to_string(all.join("a")).unwrap(), "mine");
+        let mode = fs::metadata(all.join("a")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(!all.join("again-2/a").exists());
     }
-    assert_eq!((place.read("a"), place.read("link")), Default::default());
-    let all = place.file("../private/quarantine/s-1");
-    assert_eq!(fs::read_to_string(all.join("a")).unwrap(), "mine");
-    let mode = fs::metadata(all.join("a")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    assert!(!all.join("again-2/a").exists());
-    let target = fs::read_link(all.join("link")).unwrap();
-    assert_eq!(target.to_str(), Some("target"));
+}
+
+#[test]
+fn what_was_put_in_the_place_of_a_file_is_none_that_a_program_has_open() {
+    for moves in ["ln -f log a", "mv log a"] {
+        let mut place = Place::with(&[("a", "mine"), ("log", "")]);
+        let _program = Program::that(&place, "exec 3>log");
+        tick();
+        let kept = place.keep(&["a"]);
+        let _moved = Program::that(&place, moves);
+        assert_eq!(place.put_back(&kept).files, ["a"], "{moves}");
+        assert_eq!(place.read("a"), "mine", "{moves}");
+    }
 }
 
 #[test]
@@ -471,7 +519,9 @@ fn what_is_built_is_put_back_with_its_time_and_nothing_else_is() {
     let later = old + Duration::from_secs(5);
     file.set_modified(later).unwrap();
     for name in ["built", "link"] {
-        let (folders, quarantine) = (&place.folders[..], &mut place.quarantine);
+        let written_to = WrittenTo::default();
+        let folders = (&place.folders[..], &written_to);
+        let quarantine = &mut place.quarantine;
         let restored = kept
             .put_back_built(&place.root, name.as_bytes(), folders, quarantine)
             .unwrap();
@@ -557,7 +607,8 @@ fn what_git_ignores_and_only_a_wildcard_protects_is_put_back_with_its_time_and_m
         paths(&["t/link", "t/mine", "t/named"])
     );
     let (root, quarantine) = (&place.root, &mut place.quarantine);
-    kept.put_back_built(root, b"t/ignored", &place.folders, quarantine)
+    let folders = (&place.folders[..], &WrittenTo::default());
+    kept.put_back_built(root, b"t/ignored", folders, quarantine)
         .unwrap();
     let after = fs::metadata(place.file("t/ignored")).unwrap();
     assert_eq!(place.read("t/ignored"), "1");

@@ -1,13 +1,15 @@
 //! What lies beside the files that the commands of a search run in what is lent: a builder's notes, by which it takes its work for done.
 //! Where what an agent built is put back, so is all of that: else an attempt would be measured by what was built of another one.
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
 use crate::effects::isolation::lent::is_lent;
 use crate::effects::keep::{Kept, Restored, list_below};
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::{Quarantine, size};
 use crate::error::Result;
 
@@ -62,7 +64,7 @@ impl Beside {
         &self,
         root: &Path,
         kept: &Kept,
-        folder: &Path,
+        from: (&[PathBuf], &WrittenTo),
         quarantine: &mut Quarantine,
     ) -> Result<Option<String>> {
         let link = &self.link;
@@ -73,20 +75,27 @@ impl Beside {
         }
         let mut is_changed = false;
         for path in below(root, link, MOST_NOW).0 {
-            if !kept.is_listed(path.as_bytes()) {
+            let is_new = !kept.is_listed(path.as_bytes());
+            // Its writer would go on in the file that is moved away.
+            if is_new && !is_open(&root.join(&path), from.1) {
                 quarantine.take(root, path.as_bytes())?;
                 is_changed = true;
             }
         }
         for path in kept.built_paths().filter(|path| self.holds(path)) {
-            let folders = [folder.to_owned()];
-            let restored = kept.put_back_built(root, path.as_bytes(), &folders, quarantine)?;
+            let restored = kept.put_back_built(root, path.as_bytes(), from, quarantine)?;
             is_changed |= restored == Restored::Back;
         }
         Ok(is_changed.then(|| {
             format!("what else changed in {link} meanwhile is as it was, too: by a builder's notes there, what was put back would be taken for what is to be built")
         }))
     }
+}
+
+/// Says whether another program has a file open to write to it.
+fn is_open(file: &Path, written_to: &WrittenTo) -> bool {
+    let meta = file.symlink_metadata();
+    meta.is_ok_and(|meta| written_to.has_of_others((meta.dev(), meta.ino())))
 }
 
 /// Says whether a lent path is a folder of the checkout itself.

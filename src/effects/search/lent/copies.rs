@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::beside::{self, Beside};
 use crate::effects::files;
 use crate::effects::keep::{Kept, Restored};
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
@@ -83,6 +84,7 @@ impl Copies {
         let mut words = Vec::new();
         let mut back = Vec::new();
         let folders = [folder.to_owned()];
+        let written_to = WrittenTo::default();
         for file in &self.files {
             let path = file.as_bytes();
             if self.kept.is_changed_uncopied(root, path) {
@@ -105,7 +107,8 @@ impl Copies {
                 }
                 continue;
             }
-            match self.kept.put_back_built(root, path, &folders, quarantine)? {
+            let from = (&folders[..], &written_to);
+            match self.kept.put_back_built(root, path, from, quarantine)? {
                 Restored::Back => {
                     words.push(format!(
                         "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
@@ -113,12 +116,19 @@ impl Copies {
                     back.push(file);
                 }
                 Restored::LedAway | Restored::Lost => return Err(led_away(file)),
-                Restored::Left | Restored::Grows | Restored::InUse => {}
+                Restored::InUse => {
+                    return Err(Error::unsafe_repo(format!(
+                        "{file}, which the commands run and copies are lent, was changed while an agent was at work, and a running program has it open"
+                    ))
+                    .hint("end that program, put the file back as it was (that is in the quarantine), and run `evolve search resume`"));
+                }
+                Restored::Left | Restored::Grows => {}
             }
         }
         for beside in &self.beside {
             if back.iter().any(|file| beside.holds(file)) {
-                words.extend(beside.put_back(root, &self.kept, folder, quarantine)?);
+                let from = (&folders[..], &written_to);
+                words.extend(beside.put_back(root, &self.kept, from, quarantine)?);
             }
         }
         Ok(words)

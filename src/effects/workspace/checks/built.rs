@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::effects::files::{self, is_beneath};
 use crate::effects::keep::{self, Restored};
+use crate::effects::proc_table::WrittenTo;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::watch;
 use crate::effects::workspace::leftovers::strays::Left;
@@ -188,6 +189,7 @@ impl Workspace<'_> {
     ) -> Result<Restored> {
         let folders = keep::folders(&self.repo.own_places());
         let kept = &start.kept;
-        kept.put_back_built(&self.repo.root, file.as_bytes(), &folders, quarantine)
+        let folders = (&folders[..], &WrittenTo::default());
+        kept.put_back_built(&self.repo.root, file.as_bytes(), folders, quarantine)
     }
 }
