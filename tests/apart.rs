@@ -100,7 +100,11 @@ X";
 #[test]
 fn what_lies_behind_a_link_that_stands_in_the_place_of_a_folder_meets_no_goal_however_old_it_is() {
     for (flags, settings) in COPIES {
-        for takes in ["ln -s $OUT/older src", "mv $OUT/older src"] {
+        for takes in [
+            "ln -s $OUT/older src",
+            "mv $OUT/older src",
+            "mv $OUT/older src; touch src/x; rm src/x",
+        ] {
             let files = [("app.sh", "true\n"), ("src/two", "fine\n")];
             let goals = [
                 ("app", "sh app.sh; test -e new"),
@@ -116,5 +120,28 @@ fn what_lies_behind_a_link_that_stands_in_the_place_of_a_folder_meets_no_goal_ho
             let case = format!("{takes} {flags:?} {settings}: {:?}", repo.newest());
             assert_eq!(repo.each("newly_failing"), [r#"["two"]"#], "{case}");
         }
+    }
+}
+
+#[test]
+fn a_copy_that_is_exchanged_as_a_whole_for_a_moment_meets_no_goal() {
+    // What was waited for once is there when the goals are measured apart.
+    const LOOKS: &str = "test ! -e new || until test -e $OUT/w; do sleep 0.01; done; grep -q good \"$PWD/app\"; was=$?; touch $OUT/seen; exit $was";
+    const MOVES: &str = "touch new; cat >app.sh <<'X'
+here=$PWD; mv \"$here\" \"$here.was\"; mkdir \"$here\"; echo good >\"$here/app\"; touch $OUT/w
+until test -e $OUT/seen; do sleep 0.01; done
+rm -rf \"$here\"; mv \"$here.was\" \"$here\"
+X
+rm -f $OUT/seen";
+    let in_place: (&[&str], &str) = (&[], "");
+    for (flags, settings) in [COPIES[0], COPIES[1], in_place] {
+        let files = [("app.sh", "true\n"), ("app", "bad\n")];
+        let goals = [("moves", "sh app.sh; test -e new"), ("app", LOOKS)];
+        let repo = repository(&format!("{settings}, jobs: 2"), &files, &goals);
+        repo.agent_does(&[MOVES]);
+        let run = repo.run(&[flags, &["--max-cycles=1"]].concat());
+        let case = format!("{flags:?} {settings}: {} {}", run.stdout, run.stderr);
+        let passing = repo.each("newly_passing");
+        assert!(!passing.iter().any(|ids| ids.contains("app")), "{case}");
     }
 }

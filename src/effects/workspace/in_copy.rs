@@ -1,7 +1,7 @@
 //! Tracked files that checks write to, and what they only touch: in a copy of the repository all of that is nobody's, in the user's own
 //! working tree it is put back elsewhere (`undo/beside`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -9,7 +9,8 @@ use std::time::UNIX_EPOCH;
 use super::Workspace;
 use crate::effects::clock;
 use crate::effects::files::{self, Moment, is_beneath};
-use crate::effects::near::Near;
+use crate::effects::git::{Listed, each_indexed};
+use crate::effects::near::{Near, Seen};
 use crate::effects::quarantine::{FOLDER, Quarantine};
 use crate::effects::watch::Done;
 use crate::error::{Error, Result};
@@ -111,7 +112,12 @@ impl Workspace<'_> {
         let mut folders = tracked.folders;
         folders.extend(tracked.modules);
         folders.retain(|folder| !is_ledger_path(&[&folder[..], b"/"].concat()));
-        Ok(self.moved_of(folders.iter(), since))
+        let mut moved = self.moved_of(folders.iter(), since);
+        let root = fs::symlink_metadata(&self.repo.root);
+        if root.is_ok_and(|root| is_moved(Seen::of(&root), since)) {
+            moved.insert(".".to_owned());
+        }
+        Ok(moved)
     }
 
     /// Returns those of these folders to which that was done.
@@ -121,28 +127,47 @@ impl Workspace<'_> {
         since: Moment,
     ) -> BTreeSet<String> {
         let mut near = Near::below(&self.repo.root);
-        let is_moved = |folder: &&Vec<u8>| {
-            let seen = near.look(folder);
-            seen.is_some_and(|seen| seen.changed >= since && seen.changed > seen.modified)
-        };
-        let moved = folders.filter(is_moved);
+        let moved =
+            folders.filter(|folder| near.look(folder).is_some_and(|seen| is_moved(seen, since)));
         let shown = moved.map(|folder| text::path([folder, &b"/"[..]].concat()));
         shown.collect()
     }
 
-    /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone or behind a link.
+    /// Keeps of these files, but for evolve's own, those to which something was done since, or that are gone, behind a link, or others.
     pub(in crate::effects::workspace) fn retain_written_since(
         &self,
         since: Moment,
         paths: &mut Vec<Vec<u8>>,
     ) {
         let mut near = Near::below(&self.repo.root);
-        let mut is_written = |path: &Vec<u8>| {
+        let mut is_old = |path: &Vec<u8>| {
             let seen = near.look(path);
-            let is_touched = seen.is_none_or(|seen| seen.changed >= since);
-            !is_ledger_path(path) && (is_touched || !is_beneath(&self.repo.root, path))
+            seen.is_some_and(|seen| seen.changed < since) && is_beneath(&self.repo.root, path)
         };
-        paths.retain(|path| is_written(path));
+        let old: HashSet<Vec<u8>> = paths.iter().filter(|path| is_old(path)).cloned().collect();
+        let exchanged = self.exchanged(&old);
+        let is_written = |path: &Vec<u8>| !old.contains(path) || exchanged.contains(path);
+        paths.retain(|path| !is_ledger_path(path) && is_written(path));
+    }
+
+    /// Returns those of these files that are others than git noted: in a folder that was moved there they may be older than that.
+    fn exchanged(&self, paths: &HashSet<Vec<u8>>) -> HashSet<Vec<u8>> {
+        let mut found = HashSet::new();
+        let index = self.repo.index().filter(|_| !paths.is_empty());
+        let mut near = Near::below(&self.repo.root);
+        let note = |one: &Listed<'_>| {
+            // Of what git is to compare anew it has none.
+            let inode = u64::from(one.noted.inode);
+            let is_noted = |seen: Seen| seen.place.1 & u64::from(u32::MAX) == inode;
+            if inode != 0 && paths.contains(one.path) && !near.look(one.path).is_some_and(is_noted)
+            {
+                found.insert(one.path.to_vec());
+            }
+        };
+        match index.map(|index| each_indexed(&index.bytes, note)) {
+            Some(Some(())) => found,
+            Some(None) | None => HashSet::new(),
+        }
     }
 
     /// Makes tracked files what is committed, but for evolve's own; what they had become is gone.
@@ -168,6 +193,11 @@ impl Workspace<'_> {
     fn quarantine_of_copy(&self) -> Quarantine {
         Quarantine::of(&self.repo.private, "measured", 0)
     }
+}
+
+/// Says whether a folder was moved since, by what is seen of it.
+fn is_moved(seen: Seen, since: Moment) -> bool {
+    seen.changed >= since && seen.changed > seen.modified
 }
 
 /// Returns the present moment, as files are dated.
