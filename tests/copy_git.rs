@@ -91,3 +91,20 @@ fn an_audit_measures_again_what_leads_git_into_the_users_repository_and_writes_n
     assert_eq!(before, of_user(&repo), "{}", told.stdout);
     assert_eq!(told.code, 10, "{} {}", told.stdout, told.stderr);
 }
+
+#[test]
+fn no_log_of_the_users_refs_is_written_to_through_a_second_name_in_a_copy() {
+    let repo = repository("", ":\n");
+    let code = repo.outside().join("code");
+    let links = "case $PWD in \"$HERE\") ;; *) rm -rf .git/logs; mkdir -p .git/logs/refs/heads; ln \"$HERE/.git/logs/HEAD\" .git/logs/HEAD; ln \"$HERE/.git/logs/refs/heads/main\" .git/logs/refs/heads/main; git -c user.name=n -c user.email=n commit -q --allow-empty -m x;; esac\n";
+    fs::write(&code, links).unwrap();
+    repo.agent_does(&[&format!(
+        "echo good >app.txt; cp '{}' app.sh",
+        code.display()
+    )]);
+    repo.run(&["--isolate", "--max-cycles=1"]);
+    for log in ["HEAD", "refs/heads/main"] {
+        let log = repo.read(&format!(".git/logs/{log}"));
+        assert!(!log.contains("as it was before checks ran"), "{log}");
+    }
+}

@@ -21,7 +21,7 @@ mod settings;
 use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -313,6 +313,19 @@ fn is_sound(git_dir: &Path) -> bool {
             .iter()
             .all(|name| git_dir.join(name).exists())
         && !["commondir", "gitdir"].into_iter().any(leads_elsewhere)
+        && is_of_its_own(&git_dir.join("logs"))
+}
+
+/// Says whether no file in a folder has a second name: git writes on in its logs of refs, and so in another repository's.
+fn is_of_its_own(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().all(|entry| {
+        let meta = entry.metadata();
+        meta.is_ok_and(|meta| match meta.is_dir() {
+            true => is_of_its_own(&entry.path()),
+            false => meta.nlink() == 1,
+        })
+    })
 }
 
 /// Says whether `path` is a folder in which there are only plain files and such folders.
