@@ -361,6 +361,38 @@ echo two >&3; echo TWO >&4; echo more >&5; touch done; exec sleep 600"]);
 }
 
 #[test]
+fn so_it_is_where_the_notes_lie_in_another_lent_folder() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitignore", "/out\n/cache\n");
+    repo.write(
+        "build.sh",
+        "cmp -s x cache/of || { echo \"echo $(cat x)\" >out/score.sh; cp x cache/of; }\n",
+    );
+    repo.commit_all("a build");
+    repo.write("out/score.sh", "echo 1\n");
+    repo.write("cache/of", &repo.read("x"));
+    repo.attempts(&["echo 2 >x; sh build.sh", "echo 3 >x; sh build.sh"]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        "search",
+        "sh build.sh; sh out/score.sh",
+        "--files=x",
+        "--link=out",
+        "--link=cache",
+        "--direction=max",
+        "--max-attempts=2",
+        &agent,
+    ];
+    let run = repo.evolve(&words).expect(0);
+    assert_eq!(
+        repo.endings(),
+        ["accepted 2", "accepted 3"],
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
 fn a_lent_folder_that_is_too_full_to_be_copied_is_named_where_an_agent_built_in_it() {
     let repo = with_build();
     (0..600).for_each(|number| repo.write(&format!("out/{number}"), ""));

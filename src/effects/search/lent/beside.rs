@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 32 << 20;
 /// The most files that are looked for afterwards.
 const MOST_NOW: usize = 10_000;
 
-/// A lent folder in which commands run files.
+/// A lent folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Beside {
     link: String,
@@ -28,17 +28,20 @@ pub(super) struct Beside {
     is_whole: bool,
 }
 
-/// Returns the lent folders that hold one of `files`, and the files of those that are small enough to be copied whole.
+/// Returns the lent folders, if one of them holds any of what the commands `run`, and the files of those that are small enough to be
+/// copied whole.
 pub(super) fn found(root: &Path, links: &[String], run: &[String]) -> (Vec<Beside>, Vec<String>) {
     let (mut folders, mut files) = (Vec::new(), Vec::new());
-    for link in links {
-        let own = std::slice::from_ref(link);
-        let holds_some = run
-            .iter()
-            .any(|file| file != link && is_lent(own, file.as_bytes()));
-        if !holds_some || !is_folder(root, link) {
-            continue;
-        }
+    let is_in = |link: &String, file: &String| {
+        file != link && is_lent(std::slice::from_ref(link), file.as_bytes())
+    };
+    if !run
+        .iter()
+        .any(|file| links.iter().any(|link| is_in(link, file)))
+    {
+        return (folders, files);
+    }
+    for link in links.iter().filter(|link| is_folder(root, link)) {
         let (found, is_all) = below(root, link, MOST);
         let sizes = found.iter().map(|path| size(&root.join(path)));
         let is_whole = is_all && sizes.sum::<u64>() <= MOST_BYTES;
@@ -70,7 +73,7 @@ impl Beside {
         let link = &self.link;
         if !self.is_whole {
             return Ok(Some(format!(
-                "{link} holds more than is copied, so that only what the commands run there was put back: where something is built there that goes by notes of its own, an attempt may be measured by what was built of another one (have it built in the copies)"
+                "{link} holds more than is copied, so that only what the commands run there was put back: where a builder has notes of its own there, an attempt may be measured by what was built of another one (have it built in the copies)"
             )));
         }
         let mut is_changed = false;

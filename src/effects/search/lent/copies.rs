@@ -19,7 +19,7 @@ use crate::model::text;
 pub(super) struct Copies {
     /// What the commands run; some of it they may build only later.
     pub files: Vec<String>,
-    /// The lent folders that hold it.
+    /// The lent folders, if one holds any of it.
     beside: Vec<Beside>,
     kept: Kept,
 }
@@ -82,7 +82,7 @@ impl Copies {
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
         let mut words = Vec::new();
-        let mut back = Vec::new();
+        let mut is_back = false;
         let folders = [folder.to_owned()];
         let written_to = WrittenTo::default();
         for file in &self.files {
@@ -103,7 +103,7 @@ impl Copies {
                     words.push(format!(
                         "{file}, which the commands run and copies are lent, came while an agent was at work, and is taken away"
                     ));
-                    back.push(file);
+                    is_back = true;
                 }
                 continue;
             }
@@ -113,7 +113,7 @@ impl Copies {
                     words.push(format!(
                         "{file}, which the commands run and copies are lent, was changed while an agent was at work, and is put back"
                     ));
-                    back.push(file);
+                    is_back = true;
                 }
                 Restored::LedAway | Restored::Lost => return Err(led_away(file)),
                 Restored::InUse => {
@@ -125,11 +125,10 @@ impl Copies {
                 Restored::Left | Restored::Grows => {}
             }
         }
-        for beside in &self.beside {
-            if back.iter().any(|file| beside.holds(file)) {
-                let from = (&folders[..], &written_to);
-                words.extend(beside.put_back(root, &self.kept, from, quarantine)?);
-            }
+        // A builder's notes may lie in another lent folder than what it builds.
+        for beside in self.beside.iter().filter(|_| is_back) {
+            let from = (&folders[..], &written_to);
+            words.extend(beside.put_back(root, &self.kept, from, quarantine)?);
         }
         Ok(words)
     }
