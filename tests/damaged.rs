@@ -171,12 +171,12 @@ fn a_damaged_index_is_mended_by_what_the_hint_says() {
 fn what_git_lacks_of_a_file_is_given_back_by_what_the_hint_says() {
     for is_emptied in [false, true] {
         let repo = TestRepo::with_files_wanted(&[("a", 5)]);
-        repo.write("only", "only here\n");
+        repo.write("the only", "only here\n");
         repo.commit_all("second");
-        object(&repo, "HEAD:only", is_emptied);
-        repo.agent_does(&["echo written over >only; touch a"]);
+        object(&repo, "HEAD:the only", is_emptied);
+        repo.agent_does(&["echo written over >'the only'; touch a"]);
         let run = repo.run(&["--max-cycles=1"]).expect(3);
-        assert_eq!(repo.read("only"), "only here\n");
+        assert_eq!(repo.read("the only"), "only here\n");
         let hint = run.stderr.split('`').nth(1).unwrap();
         let mut shell = repo.command("sh");
         assert!(

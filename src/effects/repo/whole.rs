@@ -187,6 +187,7 @@ fn is_there(odb: &Odb<'_>, loose: &HashSet<Oid>, id: Oid) -> bool {
 /// The refusal of what git lacks; the path of a folder ends with a slash. Git makes no object anew where a `broken` one lies.
 fn lacks(path: &[u8], broken: Option<Oid>) -> Error {
     let shown = text::path(path);
+    let word = text::shell_word(path);
     let first = broken.map_or_else(String::new, |id| {
         let id = id.to_string();
         let (folder, file) = id.split_at(2);
@@ -195,7 +196,7 @@ fn lacks(path: &[u8], broken: Option<Oid>) -> Error {
     let hint = match path.ends_with(b"/") {
         true => OBJECTS_WAY_OUT.to_owned(),
         false => format!(
-            "if the file is as it was committed, `{first}git hash-object -w {shown}` gives it back; else {OBJECTS_WAY_OUT}"
+            "if the file is as it was committed, `{first}git hash-object -w {word}` gives it back; else {OBJECTS_WAY_OUT}"
         ),
     };
     Error::unsafe_repo(format!(
