@@ -54,7 +54,7 @@ pub use past::Past;
 pub use reach::Remembered;
 pub use refs::{SYMBOLIC, root_of_linked};
 pub use revert::Without;
-pub use tracked::{Indexed, LISTING, Tracked, Written as WrittenIndex, indexed_in};
+pub use tracked::{Indexed, LISTING, Tracked, Written as WrittenIndex, indexed_in, listed_in};
 pub use trees::{Difference, Entry, hash_blob, hash_file};
 pub use whole::Standing;
 

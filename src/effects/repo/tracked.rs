@@ -17,6 +17,12 @@ use crate::model::text;
 /// Has git list an index as `Repo::listing` does.
 pub const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 
+/// Returns the path in a line of such a list, and whether it is a submodule's.
+pub fn listed_in(line: &[u8]) -> Option<(&[u8], bool)> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    Some((&line[tab + 1..], line[1..].starts_with(b" 160000 ")))
+}
+
 /// The folders of a working tree that hold something of git's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracked {
@@ -50,8 +56,8 @@ pub struct Written {
 const LARGEST: u64 = 1 << 30;
 
 impl Tracked {
-    fn note(&mut self, path: &[u8], mode: u32) {
-        if mode == SUBMODULE {
+    fn note(&mut self, path: &[u8], is_module: bool) {
+        if is_module {
             self.modules.push(path.to_vec());
         }
         let mut path = path;
@@ -70,15 +76,17 @@ impl Repo {
     /// Lists the folders in which the index has something.
     pub fn tracked_folders(&self) -> Result<Tracked> {
         let mut tracked = Tracked::default();
-        let note = |one: &Listed<'_>| tracked.note(one.path, one.mode);
+        let note = |one: &Listed<'_>| tracked.note(one.path, one.mode == SUBMODULE);
         let bytes = read(&self.git_dir().join("index"));
         if bytes.and_then(|bytes| each_indexed(&bytes, note)).is_some() {
             return Ok(tracked);
         }
-        let index = self.inner.index().map_err(self.cannot("read the index"))?;
+        // A split or a sparse one git itself has to read.
+        let listed = self.git.run(&LISTING)?;
         let mut tracked = Tracked::default();
-        for entry in index.iter() {
-            tracked.note(&entry.path, entry.mode);
+        let lines = listed.split(|byte| *byte == 0);
+        for (path, is_module) in lines.filter_map(listed_in) {
+            tracked.note(path, is_module);
         }
         Ok(tracked)
     }

@@ -9,14 +9,12 @@ use super::put_back::Changed;
 use crate::effects::files::{Moment, Stamp};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::attributes::FILE;
+use crate::effects::repo::listed_in;
 use crate::effects::watch::Done;
 use crate::effects::workspace::status::{self, Status};
 use crate::effects::workspace::{Start, Workspace, in_copy, some_of};
 use crate::error::Result;
 use crate::model::exact;
-
-/// How an entry of the index says that it is a submodule.
-const SUBMODULE: &[u8] = b" 160000 ";
 
 /// What is put back of tracked files that were written to while the goals of one cycle were measured, however often that is.
 #[derive(Debug)]
@@ -218,12 +216,9 @@ impl Workspace<'_> {
     /// Lists the files that the index has, be they hidden from git.
     fn tracked_files(&self) -> Result<Vec<Vec<u8>>> {
         let listed = self.repo.listing()?;
-        let lines = listed.split(|byte| *byte == 0);
-        let path = |line: &[u8]| {
-            let at = line.iter().position(|byte| *byte == b'\t')?;
-            (!line[1..].starts_with(SUBMODULE)).then(|| line[at + 1..].to_vec())
-        };
-        Ok(lines.filter_map(path).collect())
+        let lines = listed.split(|byte| *byte == 0).filter_map(listed_in);
+        let files = lines.filter(|(_, is_module)| !is_module);
+        Ok(files.map(|(path, _)| path.to_vec()).collect())
     }
 
     /// Lists the tracked files that are not as the index has them.
