@@ -269,32 +269,26 @@ fn the_loop_puts_back_what_an_agent_of_a_killed_search_put_in_front_of_what_is_l
 }
 
 /// A repository in which a script is built into a lent folder, by a note of what it was built from.
-fn with_build() -> TestRepo {
+fn with_build(note: &str) -> TestRepo {
     let repo = TestRepo::with_number("1");
-    repo.write(".gitignore", "/out\n");
+    repo.write(".gitignore", "/out\n/cache\n");
     repo.write(
         "build.sh",
-        "cmp -s x out/of || { echo \"echo $(cat x)\" >out/score.sh; cp x out/of; }\n",
+        &format!("cmp -s x {note} || {{ echo \"echo $(cat x)\" >out/score.sh; cp x {note}; }}\n"),
     );
     repo.commit_all("a build");
     repo
 }
 
-/// Searches it with these attempts.
-fn search_build(repo: &TestRepo, attempts: &[&str]) -> String {
+/// Searches it with these attempts, and these folders lent.
+fn search_build(repo: &TestRepo, links: &[&str], attempts: &[&str]) -> String {
     repo.attempts(attempts);
     let agent = format!("--agent={}", repo.agent());
     let most = format!("--max-attempts={}", attempts.len());
     let fitness = "sh build.sh && { test -e nowhere && node out/score.js; sh out/score.sh; }";
-    let words = [
-        "search",
-        fitness,
-        "--files=x",
-        "--link=out",
-        "--direction=max",
-    ];
+    let words = ["search", fitness, "--files=x", "--direction=max"];
     let run = repo
-        .evolve(&[&words[..], &[&most, &agent]].concat())
+        .evolve(&[&words[..], links, &[&most, &agent]].concat())
         .expect(0);
     run.stdout + &run.stderr
 }
@@ -302,7 +296,7 @@ fn search_build(repo: &TestRepo, attempts: &[&str]) -> String {
 #[test]
 fn an_attempt_is_measured_by_its_own_build_also_where_its_agent_built_and_builds_go_by_notes() {
     for is_built in [true, false] {
-        let repo = with_build();
+        let repo = with_build("out/of");
         repo.write("out/kept", "");
         if is_built {
             repo.write("out/score.sh", "echo 1\n");
@@ -312,6 +306,7 @@ fn an_attempt_is_measured_by_its_own_build_also_where_its_agent_built_and_builds
         }
         let told = search_build(
             &repo,
+            &["--link=out"],
             &[
                 "echo 2 >x; sh build.sh",
                 "echo 3 >x; sh build.sh; echo 9 >x; sh build.sh; echo 3 >x",
@@ -335,7 +330,7 @@ fn an_attempt_is_measured_by_its_own_build_also_where_its_agent_built_and_builds
 #[test]
 fn what_a_running_program_of_the_users_has_open_stays_where_it_is_with_what_is_put_back_around_it()
 {
-    let repo = with_build();
+    let repo = with_build("out/of");
     repo.write("out/score.sh", "echo 1\n");
     repo.write("out/of", &repo.read("x"));
     repo.write("out/log", "one\n");
@@ -349,7 +344,11 @@ echo two >&3; echo TWO >&4; echo more >&5; touch done; exec sleep 600"]);
     });
     let here = repo.root().display().to_string();
     let waits = format!("touch {here}/begun; until test -e {here}/done; do sleep 0.02; done");
-    let told = search_build(&repo, &[&format!("{waits}; echo 2 >x; sh build.sh")]);
+    let told = search_build(
+        &repo,
+        &["--link=out"],
+        &[&format!("{waits}; echo 2 >x; sh build.sh")],
+    );
     program.kill().unwrap();
     program.wait().unwrap();
     assert_eq!(repo.endings(), ["accepted 2"], "{told}");
@@ -362,43 +361,21 @@ echo two >&3; echo TWO >&4; echo more >&5; touch done; exec sleep 600"]);
 
 #[test]
 fn so_it_is_where_the_notes_lie_in_another_lent_folder() {
-    let repo = TestRepo::with_number("1");
-    repo.write(".gitignore", "/out\n/cache\n");
-    repo.write(
-        "build.sh",
-        "cmp -s x cache/of || { echo \"echo $(cat x)\" >out/score.sh; cp x cache/of; }\n",
-    );
-    repo.commit_all("a build");
+    let repo = with_build("cache/of");
     repo.write("out/score.sh", "echo 1\n");
     repo.write("cache/of", &repo.read("x"));
-    repo.attempts(&["echo 2 >x; sh build.sh", "echo 3 >x; sh build.sh"]);
-    let agent = format!("--agent={}", repo.agent());
-    let words = [
-        "search",
-        "sh build.sh; sh out/score.sh",
-        "--files=x",
-        "--link=out",
-        "--link=cache",
-        "--direction=max",
-        "--max-attempts=2",
-        &agent,
-    ];
-    let run = repo.evolve(&words).expect(0);
-    assert_eq!(
-        repo.endings(),
-        ["accepted 2", "accepted 3"],
-        "{}",
-        run.stdout
-    );
+    let attempts = ["echo 2 >x; sh build.sh", "echo 3 >x; sh build.sh"];
+    let told = search_build(&repo, &["--link=out", "--link=cache"], &attempts);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{told}");
 }
 
 #[test]
 fn a_lent_folder_that_is_too_full_to_be_copied_is_named_where_an_agent_built_in_it() {
-    let repo = with_build();
+    let repo = with_build("out/of");
     (0..600).for_each(|number| repo.write(&format!("out/{number}"), ""));
     repo.write("out/score.sh", "echo 1\n");
     repo.write("out/of", &repo.read("x"));
-    let told = search_build(&repo, &["echo 2 >x; sh build.sh"]);
+    let told = search_build(&repo, &["--link=out"], &["echo 2 >x; sh build.sh"]);
     assert!(told.contains("out holds more than is copied"), "{told}");
     assert!(repo.has("out/599"));
 }
