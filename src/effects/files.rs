@@ -15,7 +15,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::error::{Error, Result};
 
-pub use moment::{Dated, Moment, Stamp, dated_in, is_settled, seconds_of};
+pub use moment::{Dated, Moment, Stamp, dated_in, is_settled, moment_of, seconds_of};
 pub use read::{
     LARGEST, TOO_LARGE, begin_of, is_same, no_plain_file, open, open_plain, read, read_bounded,
     read_end, read_exactly, read_followed, read_text, room_for,

@@ -10,6 +10,12 @@ use crate::error::{Error, Result};
 /// A moment as file systems tell it: seconds since 1970, and nanoseconds.
 pub type Moment = (i64, i64);
 
+/// Returns a time of the system's as file systems tell it; none before 1970.
+pub fn moment_of(time: SystemTime) -> Option<Moment> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    Some((since.as_secs().cast_signed(), since.subsec_nanos().into()))
+}
+
 /// Says whether something was changed so long ago that no later change can bear the same time.
 pub fn is_settled((seconds, nanos): Moment, after: Duration) -> bool {
     let since = || {

@@ -114,6 +114,11 @@ impl Copy {
         size.and_then(|size| size.parse().ok()).unwrap_or(0)
     }
 
+    /// Says whether what is known of a file is of the very one that was copied, whatever became of it.
+    pub(super) fn is_of(&self, meta: &Metadata) -> bool {
+        self.stamp.rsplit(' ').next() == Some(meta.ino().to_string().as_str())
+    }
+
     /// Returns the file's mode when it was copied.
     pub(super) fn mode(&self) -> Option<u32> {
         u32::from_str_radix(self.stamp.split(' ').nth(1)?, 8).ok()

@@ -7,7 +7,6 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use super::copy::{Copy, FILE_LIMIT};
 use crate::effects::files::{Moment, is_beneath};
@@ -21,9 +20,8 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
     let Ok(meta) = fs::symlink_metadata(&file) else {
         return false;
     };
-    let inode = entry.stamp.rsplit(' ').next();
     meta.is_file()
-        && inode == Some(meta.ino().to_string().as_str())
+        && entry.is_of(&meta)
         && entry.mode() == Some(meta.mode())
         && is_beneath(root, path)
         && entry
@@ -42,10 +40,7 @@ pub fn is_in_use(
     written_to: &WrittenTo,
 ) -> bool {
     let is_it = fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok_and(|meta| {
-        let inode = entry.stamp.rsplit(' ').next();
-        meta.is_file()
-            && inode == Some(meta.ino().to_string().as_str())
-            && written_to.has((meta.dev(), meta.ino()))
+        meta.is_file() && entry.is_of(&meta) && written_to.has((meta.dev(), meta.ino()))
     });
     let copied = || born(&fs::symlink_metadata(copy).ok()?);
     is_it || copied().is_some_and(|copied| is_made_in_use(root, path, copied, written_to))
@@ -63,8 +58,7 @@ pub fn is_made_in_use(root: &Path, path: &[u8], since: Moment, written_to: &Writ
 
 /// Returns when a file was made; none where the file system does not know.
 fn born(meta: &fs::Metadata) -> Option<Moment> {
-    let since = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((since.as_secs().cast_signed(), since.subsec_nanos().into()))
+    files::moment_of(meta.created().ok()?)
 }
 
 /// Says whether a file's first bytes are those of its copy.

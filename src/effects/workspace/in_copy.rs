@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use super::Workspace;
 use crate::effects::clock;
@@ -202,7 +201,5 @@ fn is_moved(seen: Seen, since: Moment) -> bool {
 
 /// Returns the present moment, as files are dated.
 pub(in crate::effects::workspace) fn now() -> Moment {
-    let since = clock::file_time().duration_since(UNIX_EPOCH);
-    let since = since.unwrap_or_default();
-    (since.as_secs().cast_signed(), since.subsec_nanos().into())
+    files::moment_of(clock::file_time()).unwrap_or_default()
 }
